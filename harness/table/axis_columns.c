@@ -61,11 +61,6 @@ void axis_columns_find(AxisColumns *columns, const Point *const *points, size_t 
     }
 }
 
-void axis_columns_fit(AxisColumns *columns, size_t figures, size_t line)
-{
-    columns->folded = columns->width + figures > line;
-}
-
 int axis_columns_compare(const AxisColumns *columns, const Point *a, const Point *b)
 {
     int order = 0;

@@ -7,8 +7,8 @@
 #include "../point/axes.h"
 
 /* axes, widths [count]: what varies, in grid order, and how wide its values are; width: of all of
- * them, with two blanks between columns.  folded: they have a line of their own, so that the
- * figures have the one below it. */
+ * them, with two blanks between columns.  folded: whoever prints them says so where there is no room
+ * for them and the least of figures: they have a line of their own, above that of the figures. */
 typedef struct {
     Axis axes[AXIS_COUNT];
     size_t widths[AXIS_COUNT];
@@ -21,9 +21,6 @@ typedef struct {
  * together: seeds and inputs have none, since what is shown is the worst over them. */
 void axis_columns_find(AxisColumns *columns, const Point *const *points, size_t count,
                        bool together);
-
-/* Folds them where they and figures of this width would be wider than the line. */
-void axis_columns_fit(AxisColumns *columns, size_t figures, size_t line);
 
 /* Have the points one value on each of the axes?  Orders those that do not. */
 int axis_columns_compare(const AxisColumns *columns, const Point *a, const Point *b);

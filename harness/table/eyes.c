@@ -3,7 +3,6 @@
  */
 #include "eyes.h"
 
-#include "../base/number.h"
 #include "bounds.h"
 
 #include <math.h>
@@ -15,30 +14,12 @@
 /* Logarithms up to this size keep their first decimals, so that two can be subtracted. */
 #define EXPONENT_SUBTRACTED 1e9
 
-StreamSizes stream_sizes_none(void)
-{
-    return (StreamSizes){INFINITY, -INFINITY};
-}
-
 void stream_sizes_add(StreamSizes *sizes, double log10_error, double log10_relative)
 {
     double size = log10_error - log10_relative;
     if (fabs(log10_error) < EXPONENT_SUBTRACTED && isfinite(size)) {
         stream_sizes_join(sizes, (StreamSizes){size, size});
     }
-}
-
-/* NaN where it is blank or no number. */
-static double log10_of(const char *text)
-{
-    Number number;
-    bool finite = number_read(&number, text) && number.kind == NUMBER_FINITE && number.digits != 0;
-    return finite ? log10((double)number.digits / 1e16) + (double)number.exponent : NAN;
-}
-
-void stream_sizes_add_texts(StreamSizes *sizes, const char *error, const char *relative)
-{
-    stream_sizes_add(sizes, log10_of(error), log10_of(relative));
 }
 
 void stream_sizes_join(StreamSizes *sizes, StreamSizes other)
@@ -117,10 +98,11 @@ int columns_fit(SeenColumn *columns, size_t count, size_t line)
             own += columns[i].rank == rank ? columns[i].width : 0;
         }
         bool fits = width + own <= line;
-        for (size_t i = 0; i < count && (fits || rank == RANK_KEPT); i++) {
-            columns[i].taken = columns[i].taken || columns[i].rank == rank;
+        bool takes = fits || rank == RANK_KEPT;
+        for (size_t i = 0; i < count; i++) {
+            columns[i].taken = columns[i].rank == rank ? takes : columns[i].taken;
         }
-        width += fits || rank == RANK_KEPT ? own : 0;
+        width += takes ? own : 0;
         missing = !fits && missing == RANK_UNSEEN ? rank : missing;
     }
     return missing;

@@ -7,6 +7,7 @@
 
 #include "columns.h"
 
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -21,14 +22,11 @@ typedef struct {
 } StreamSizes;
 
 /* None met. */
-StreamSizes stream_sizes_none(void);
+#define STREAM_SIZES_NONE ((StreamSizes){INFINITY, -INFINITY})
 
 /* Takes in the size that a row's error tells of, which is the error over what it is relatively;
  * both are logarithms.  What is zero, absent or not finite tells of none. */
 void stream_sizes_add(StreamSizes *sizes, double log10_error, double log10_relative);
-
-/* The same of numbers as a table has them. */
-void stream_sizes_add_texts(StreamSizes *sizes, const char *error, const char *relative);
 
 /* Takes in what others met. */
 void stream_sizes_join(StreamSizes *sizes, StreamSizes other);

@@ -35,11 +35,6 @@ const Format *format_find(const char *name)
     return name == NULL ? &format_csv : NULL;
 }
 
-bool format_is_csv(const Format *format)
-{
-    return format->row == NULL;
-}
-
 size_t format_names(const char *names[FORMATS_MOST])
 {
     _Static_assert((int)FORMAT_COUNT <= (int)FORMATS_MOST, "every name has a place");
@@ -60,7 +55,7 @@ int format_check(const RunOptions *run)
     const char *flag = run->resume       ? "--resume, which reads rows"
                        : run->shards > 0 ? "--shard: merge reads parts, and writes any format"
                                          : NULL;
-    if (!format_is_csv(format) && flag != NULL) {
+    if (format != &format_csv && flag != NULL) {
         return complain((Origin){.flag = "format"}, run->format, "expected csv with %s", flag);
     }
     if (run->expand && flag != NULL) {
@@ -116,37 +111,15 @@ void format_short(char text[SHORT_TEXT], const FormatCell *cell)
 
 /* ---- Lines into cells ---------------------------------------------------------------------- */
 
-/* header: the line that the columns' names are in, cut; bounds: the column that names bounds, or
- * table.count. */
-struct Formatter {
-    const Format *format;
-    FormatTable table;
-    char *header;
-    FormatColumn *columns;
-    FormatCell *cells;
-    size_t bounds;
-};
-
-Formatter *formatter_open(const Format *format, FormatTable table)
+void format_clear(FormatTable *table)
 {
-    Formatter *formatter = need_zeros(1, sizeof *formatter);
-    formatter->format = format;
-    formatter->table = table;
-    return formatter;
-}
-
-void formatter_clear(Formatter *formatter)
-{
-    if (formatter == NULL) {
-        return;
+    if (table->format != NULL && table->format->clear != NULL) {
+        table->format->clear(table);
     }
-    if (formatter->format->clear != NULL) {
-        formatter->format->clear(&formatter->table);
-    }
-    free(formatter->header);
-    free(formatter->columns);
-    free(formatter->cells);
-    free(formatter);
+    free(table->header);
+    free(table->columns);
+    free(table->cells);
+    *table = (FormatTable){0};
 }
 
 /* Cuts the first cell off a line; the rest, or NULL. */
@@ -159,62 +132,56 @@ static char *cut_cell(char *line)
     return comma;
 }
 
-/* line: the formatter's from here on. */
-static void take_header(Formatter *formatter, char *line)
+/* line: the table's from here on. */
+static void take_header(FormatTable *table, char *line)
 {
-    FormatTable *table = &formatter->table;
     size_t count = 1;
     for (const char *at = line; *at != '\0'; at++) {
         count += *at == ',';
     }
-    formatter->header = line;
-    formatter->columns = need_zeros(count, sizeof *formatter->columns);
-    formatter->cells = need_zeros(count, sizeof *formatter->cells);
-    formatter->bounds = count;
+    table->header = line;
+    table->columns = need_zeros(count, sizeof *table->columns);
+    table->cells = need_zeros(count, sizeof *table->cells);
+    table->bounds = count;
     for (char *name = line, *next; name != NULL; name = next) {
         next = cut_cell(name);
-        formatter->bounds = strcmp(name, BOUNDS_COLUMN) == 0 ? table->count : formatter->bounds;
-        formatter->columns[table->count++] = (FormatColumn){name, column_holds_text(name)};
-    }
-    table->columns = formatter->columns;
-    if (formatter->format->begin != NULL) {
-        formatter->format->begin(table);
+        table->bounds = strcmp(name, BOUNDS_COLUMN) == 0 ? table->count : table->bounds;
+        table->columns[table->count++] = (FormatColumn){name, column_holds_text(name)};
     }
 }
 
 /* false: the row has not as many cells as the header. */
-static bool take_row(Formatter *formatter, char *line)
+static bool take_row(FormatTable *table, char *line)
 {
-    FormatTable *table = &formatter->table;
     size_t count = 0;
     for (char *text = line, *next; text != NULL; text = next) {
         next = cut_cell(text);
         if (count == table->count) {
             return false;
         }
-        formatter->cells[count++] = (FormatCell){.text = text};
+        table->cells[count++] = (FormatCell){.text = text};
     }
     if (count < table->count) {
         return false;
     }
-    for (size_t i = 0; formatter->bounds < count && i < count; i++) {
-        formatter->cells[i].bound =
-            bounds_has(formatter->cells[formatter->bounds].text, table->columns[i].name);
+    for (size_t i = 0; table->bounds < count && i < count; i++) {
+        table->cells[i].bound =
+            bounds_has(table->cells[table->bounds].text, table->columns[i].name);
     }
-    formatter->format->row(table, formatter->cells);
+    table->format->row(table);
     table->rows++;
     return true;
 }
 
-int formatter_take(Formatter *formatter, const char *lines)
+int format_take(FormatTable *table, const char *lines)
 {
     while (*lines != '\0') {
         size_t length = strcspn(lines, "\n");
         char *line = need_copy_of(lines, length);
-        if (formatter->header == NULL) {
-            take_header(formatter, line);
+        if (table->header == NULL) {
+            take_header(table, line);
         } else {
-            bool whole = take_row(formatter, line);
+            bool whole = take_row(table, line);
             free(line);
             if (!whole) {
                 errno = EINVAL;
@@ -223,13 +190,13 @@ int formatter_take(Formatter *formatter, const char *lines)
         }
         lines += length + (lines[length] == '\n');
     }
-    return ferror(formatter->table.file) ? -1 : 0;
+    return ferror(table->file) ? -1 : 0;
 }
 
-int formatter_end(Formatter *formatter)
+int format_end(FormatTable *table)
 {
-    if (formatter->header != NULL && formatter->format->end != NULL) {
-        formatter->format->end(&formatter->table);
+    if (table->header != NULL && table->format->end != NULL) {
+        table->format->end(table);
     }
-    return ferror(formatter->table.file) ? -1 : 0;
+    return ferror(table->file) ? -1 : 0;
 }

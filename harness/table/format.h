@@ -27,26 +27,33 @@ typedef struct {
     bool bound;
 } FormatCell;
 
-/* A table on its way to a file.  columns [count]; rows: written so far; state: the writer's own;
- * whole: with columns that a format for eyes leaves out otherwise; brief: with ROWS_SEEN rows. */
+typedef struct Format Format;
+
+/* A table on its way to a file.  Its opener says format, file, whole and brief.
+ * state: the writer's own; whole: with columns that a format for eyes leaves out otherwise; brief:
+ * with ROWS_SEEN rows.  columns, cells [count]: of the header, and of the row at hand; rows: written
+ * so far; header: the line that the names are in, cut; bounds: the column that names bounds, or
+ * count. */
 typedef struct {
+    const Format *format;
     FILE *file;
-    const FormatColumn *columns;
-    size_t count, rows;
     void *state;
     bool whole, brief;
+    FormatColumn *columns;
+    FormatCell *cells;
+    size_t count, rows, bounds;
+    char *header;
 } FormatTable;
 
-/* begin: before the first row; row: cells [table->count]; end: behind the last row; begin and end
- * may be NULL.  clear: frees the state, if there is any, whether or not the end was reached.  A
- * format without rows is CSV, which is written as it is. */
-typedef struct {
+/* row: writes table->cells; end: what comes behind the last row, NULL: nothing.  clear: frees the
+ * state, whether or not the end was reached; NULL: there is none.  A format without rows is CSV,
+ * which is written as it is. */
+struct Format {
     const char *name;
-    void (*begin)(FormatTable *table);
-    void (*row)(FormatTable *table, const FormatCell *cells);
+    void (*row)(FormatTable *table);
     void (*end)(FormatTable *table);
     void (*clear)(FormatTable *table);
-} Format;
+};
 
 extern const Format format_csv, format_table, format_json, format_jsonl, format_markdown;
 #define FORMATS &format_csv, &format_table, &format_json, &format_jsonl, &format_markdown
@@ -57,9 +64,6 @@ size_t format_names(const char *names[FORMATS_MOST]);
 
 /* The format of that name; NULL: csv.  Returns NULL when there is none. */
 const Format *format_find(const char *name);
-
-/* Are rows written as they travel?  Only such a file can be read again. */
-bool format_is_csv(const Format *format);
 
 /* 0, or 2 after a message: --format names no format, or one that a flag beside it cannot use. */
 int format_check(const RunOptions *run) __attribute__((warn_unused_result));
@@ -73,21 +77,14 @@ bool format_is_number(const char *text);
 enum { SHORT_TEXT = 64 };
 void format_short(char text[SHORT_TEXT], const FormatCell *cell);
 
-/* Lines of CSV on their way into a format. */
-typedef struct Formatter Formatter;
-
-/* table: its file, and what is said of it before its columns are known. */
-Formatter *formatter_open(const Format *format, FormatTable table)
-    __attribute__((warn_unused_result));
-
-/* Takes whole lines, the first of all being the header.  0, or -1 (errno): a line has not as many
- * cells, or the file failed. */
-int formatter_take(Formatter *formatter, const char *lines) __attribute__((warn_unused_result));
+/* Takes whole lines of CSV, the first of all being the header.  0, or -1 (errno): a line has not as
+ * many cells, or the file failed. */
+int format_take(FormatTable *table, const char *lines) __attribute__((warn_unused_result));
 
 /* Writes what comes behind the last row.  0, or -1 (errno). */
-int formatter_end(Formatter *formatter) __attribute__((warn_unused_result));
+int format_end(FormatTable *table) __attribute__((warn_unused_result));
 
-/* NULL is fine. */
-void formatter_clear(Formatter *formatter);
+/* All zero is fine. */
+void format_clear(FormatTable *table);
 
 #endif

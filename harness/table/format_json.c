@@ -42,13 +42,13 @@ static void write_string(FILE *file, const char *before, const char *text)
     free(seen);
 }
 
-static void write_object(const FormatTable *table, const FormatCell *cells)
+static void write_object(const FormatTable *table)
 {
     for (size_t i = 0; i < table->count; i++) {
         fputs(i == 0 ? "{" : ", ", table->file);
         write_string(table->file, "", table->columns[i].name);
         fputs(": ", table->file);
-        const FormatCell *cell = &cells[i];
+        const FormatCell *cell = &table->cells[i];
         bool number = !table->columns[i].text && !cell->bound && format_is_number(cell->text) &&
                       double_holds(cell->text);
         if (number || *cell->text == '\0') {
@@ -60,28 +60,22 @@ static void write_object(const FormatTable *table, const FormatCell *cells)
     putc('}', table->file);
 }
 
-static void array_begin(FormatTable *table)
+static void array_row(FormatTable *table)
 {
-    putc('[', table->file);
-}
-
-static void array_row(FormatTable *table, const FormatCell *cells)
-{
-    fputs(table->rows == 0 ? "\n" : ",\n", table->file);
-    write_object(table, cells);
+    fputs(table->rows == 0 ? "[\n" : ",\n", table->file);
+    write_object(table);
 }
 
 static void array_end(FormatTable *table)
 {
-    fputs("\n]\n", table->file);
+    fputs(table->rows == 0 ? "[\n]\n" : "\n]\n", table->file);
 }
 
-const Format format_json = {
-    .name = "json", .begin = array_begin, .row = array_row, .end = array_end};
+const Format format_json = {.name = "json", .row = array_row, .end = array_end};
 
-static void lines_row(FormatTable *table, const FormatCell *cells)
+static void lines_row(FormatTable *table)
 {
-    write_object(table, cells);
+    write_object(table);
     putc('\n', table->file);
 }
 

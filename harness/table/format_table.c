@@ -8,6 +8,7 @@
 #include "format.h"
 
 #include "../../memory/need.h"
+#include "../base/number.h"
 #include "../base/shown.h"
 #include "../base/terminal.h"
 #include "../base/text_stream.h"
@@ -15,6 +16,7 @@
 #include "columns.h"
 #include "eyes.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -42,24 +44,25 @@ typedef struct {
     StreamSizes sizes;
 } Shelf;
 
+/* What a column's cells are: width: of the widest, the name among them; of the rows, whether all
+ * are blank, or two differ that are not. */
+typedef struct {
+    size_t width;
+    bool blank, varies;
+} Content;
+
 /* The part of a table that is written: its columns [count], in order, and behind table->count those
  * [keys] that stand in lines of their own, where they are folded; left_out: so many have no room in
- * a line; upright: a line each. */
+ * a line; upright: a line each.  contents [table->count]. */
 typedef struct {
     const FormatTable *table;
     const Look *look;
+    Content *contents;
     size_t *columns, count, keys, left_out, line;
     bool upright, folded;
 } Page;
 
 /* ---- Rows --------------------------------------------------------------------------------- */
-
-static void shelf_begin(FormatTable *table, const Look *look)
-{
-    Shelf *shelf = need_zeros(1, sizeof *shelf);
-    table->state = shelf;
-    *shelf = (Shelf){.look = look, .sizes = stream_sizes_none()};
-}
 
 static void shelf_clear(FormatTable *table)
 {
@@ -94,6 +97,18 @@ static void shelf_add(Shelf *shelf, const FormatCell *cell, bool number)
     (void)text_close(stream, &shelf->cells[shelf->used - 1]);
 }
 
+static Shelf *shelf_begin(FormatTable *table)
+{
+    Shelf *shelf = table->state = need_zeros(1, sizeof *shelf);
+    *shelf = (Shelf){.look = table->format == &format_markdown ? &markdown : &plain,
+                     .sizes = STREAM_SIZES_NONE};
+    for (size_t i = 0; i < table->count; i++) {
+        const FormatCell name = {.text = table->columns[i].name};
+        shelf_add(shelf, &name, false);
+    }
+    return shelf;
+}
+
 static size_t find(const FormatTable *table, const char *name)
 {
     size_t i = 0;
@@ -103,18 +118,24 @@ static size_t find(const FormatTable *table, const char *name)
     return i;
 }
 
-static void shelf_row(FormatTable *table, const FormatCell *cells)
+/* NaN where it is blank or no number. */
+static double log10_of(const char *text)
 {
-    Shelf *shelf = table->state;
-    for (size_t i = 0; table->rows == 0 && i < table->count; i++) {
-        const FormatCell name = {.text = table->columns[i].name};
-        shelf_add(shelf, &name, false);
-    }
+    Number number;
+    bool finite = number_read(&number, text) && number.kind == NUMBER_FINITE && number.digits != 0;
+    return finite ? log10((double)number.digits / 1e16) + (double)number.exponent : NAN;
+}
+
+static void shelf_row(FormatTable *table)
+{
+    Shelf *shelf = table->state != NULL ? table->state : shelf_begin(table);
+    const FormatCell *cells = table->cells;
     for (ErrorKind kind = ERROR_CONSTRUCTION; kind <= ERROR_NATIVE; kind++) {
         size_t error = find(table, column_of_error(kind, NORM_MAX)->name);
         size_t relative = find(table, column_of_error(kind, NORM_REL)->name);
         if (error < table->count && relative < table->count) {
-            stream_sizes_add_texts(&shelf->sizes, cells[error].text, cells[relative].text);
+            stream_sizes_add(&shelf->sizes, log10_of(cells[error].text),
+                             log10_of(cells[relative].text));
         }
     }
     for (size_t i = 0; i < table->count; i++) {
@@ -141,27 +162,21 @@ static size_t width_of(const char *text)
     return width;
 }
 
-static bool is_blank(const FormatTable *table, size_t column)
+static Content content_of(const FormatTable *table, size_t column)
 {
-    size_t line = 1;
-    while (line <= table->rows && *cell_at(table, line, column) == '\0') {
-        line++;
-    }
-    return line > table->rows;
-}
-
-/* Are there two that differ, of the rows where it means something? */
-static bool varies(const FormatTable *table, size_t column)
-{
-    const char *first = "";
-    for (size_t line = 1; line <= table->rows; line++) {
+    Content content = {.blank = true};
+    const char *first = NULL;
+    for (size_t line = 0; line <= table->rows; line++) {
         const char *text = cell_at(table, line, column);
-        if (*text != '\0' && *first != '\0' && strcmp(text, first) != 0) {
-            return true;
+        size_t width = width_of(text);
+        content.width = width > content.width ? width : content.width;
+        if (line > 0 && *text != '\0') {
+            content.varies = content.varies || (first != NULL && strcmp(text, first) != 0);
+            content.blank = false;
+            first = first == NULL ? text : first;
         }
-        first = *first == '\0' ? text : first;
     }
-    return false;
+    return content;
 }
 
 /* Leaves of a list, with ; between two, the parts that others have, or those that they have not. */
@@ -195,11 +210,11 @@ static void drop_common(const FormatTable *table, size_t options)
 }
 
 /* Are all rows layers of one point? */
-static bool is_one_stack(const FormatTable *table)
+static bool is_one_stack(const Page *page)
 {
-    for (size_t i = 0; i < table->count; i++) {
-        const char *name = table->columns[i].name;
-        if (column_names_row(name) && strcmp(name, LAYER_COLUMN) != 0 && varies(table, i)) {
+    for (size_t i = 0; i < page->table->count; i++) {
+        const char *name = page->table->columns[i].name;
+        if (column_names_row(name) && strcmp(name, LAYER_COLUMN) != 0 && page->contents[i].varies) {
             return false;
         }
     }
@@ -208,60 +223,26 @@ static bool is_one_stack(const FormatTable *table)
 
 /* Kept are keys that vary, of a row that is alone those that every command says, and of a stack
  * that is alone its Omega; figures have ranks, each its own. */
-static int rank_of(const FormatTable *table, size_t column, Norm norm)
+static int rank_of(const Page *page, size_t column, Norm norm)
 {
-    const char *name = table->columns[column].name;
-    if (is_blank(table, column)) {
+    const char *name = page->table->columns[column].name;
+    const Content *content = &page->contents[column];
+    if (content->blank) {
         return RANK_UNSEEN;
     }
-    if (table->whole) {
+    if (page->table->whole) {
         return RANK_KEPT;
     }
     if (column_names_row(name)) {
         Axis axis = column_axis(name);
         bool said =
             axis < AXIS_COUNT ? axis_info(axis)->always_said : strcmp(name, LAYER_COLUMN) != 0;
-        bool own = axis == AXIS_OMEGA && is_one_stack(table);
-        bool kept = table->rows == 1 ? said : own || varies(table, column);
+        bool own = axis == AXIS_OMEGA && is_one_stack(page);
+        bool kept = page->table->rows == 1 ? said : own || content->varies;
         return kept ? RANK_KEPT : RANK_UNSEEN;
     }
     int rank = column_rank(name, norm);
     return rank == RANK_OTHER ? RANK_OTHER + (int)column : rank;
-}
-
-/* Of a column in a line, with what is behind it. */
-static size_t column_width(const Page *page, size_t column)
-{
-    size_t width = 0;
-    for (size_t line = 0; line <= page->table->rows; line++) {
-        size_t cell = width_of(cell_at(page->table, line, column));
-        width = cell > width ? cell : width;
-    }
-    return width + strlen(page->look->between);
-}
-
-/* Takes the columns that are chosen, and fit into a line; folded: names of rows have their own.
- * Returns the lowest rank that has no room. */
-static int take_columns(Page *page, Norm norm, size_t line)
-{
-    const FormatTable *table = page->table;
-    SeenColumn *seen = need_zeros(table->count + 1, sizeof *seen);
-    for (size_t i = 0; i < table->count; i++) {
-        bool apart = page->folded && column_names_row(table->columns[i].name);
-        seen[i].rank = rank_of(table, i, norm);
-        seen[i].width = apart ? 0 : column_width(page, i);
-    }
-    int missing = columns_fit(seen, table->count, line);
-    page->count = page->keys = page->left_out = 0;
-    for (size_t i = 0; i < table->count; i++) {
-        bool key = page->folded && column_names_row(table->columns[i].name);
-        if (seen[i].taken) {
-            page->columns[key ? table->count + page->keys++ : page->count++] = i;
-        }
-        page->left_out += !seen[i].taken && seen[i].rank < RANK_UNSEEN;
-    }
-    free(seen);
-    return missing;
 }
 
 /* The columns that are shown.  Where there is no room the errors go that a reader looks for last;
@@ -271,20 +252,36 @@ static void choose(Page *page)
 {
     const FormatTable *table = page->table;
     const Shelf *shelf = table->state;
-    const size_t layer = find(table, LAYER_COLUMN), between = strlen(page->look->between);
-    Norm norm = stream_sizes_norm(shelf->sizes, layer < table->count && varies(table, layer));
+    const size_t count = table->count, layer = find(table, LAYER_COLUMN);
+    const size_t between = strlen(page->look->between);
+    SeenColumn *seen = need_zeros(count, sizeof *seen);
+    Norm norm = stream_sizes_norm(shelf->sizes, layer < count && page->contents[layer].varies);
+    for (size_t i = 0; i < count; i++) {
+        seen[i].rank = rank_of(page, i, norm);
+        seen[i].width = page->contents[i].width + between;
+    }
     bool any = page->look->ruled || table->whole;
     size_t line = isatty(fileno(table->file)) ? terminal_width(table->file) : WIDTH_MOST;
     page->line = any ? SIZE_MAX : line + between;
-    int missing = take_columns(page, norm, page->line);
-    page->upright =
-        table->rows <= UPRIGHT_MOST && (missing < RANK_ERROR || page->count > COLUMNS_MOST);
-    if (page->upright) {
-        (void)take_columns(page, norm, SIZE_MAX);
-    } else if (missing == RANK_KEPT) {
-        page->folded = true;
-        (void)take_columns(page, norm, page->line);
+    int missing = columns_fit(seen, count, page->line);
+    size_t taken = 0;
+    for (size_t i = 0; i < count; i++) {
+        taken += seen[i].taken;
     }
+    page->upright = table->rows <= UPRIGHT_MOST && (missing < RANK_ERROR || taken > COLUMNS_MOST);
+    page->folded = !page->upright && missing == RANK_KEPT;
+    for (size_t i = 0; i < count && page->folded; i++) {
+        seen[i].width = column_names_row(table->columns[i].name) ? 0 : seen[i].width;
+    }
+    (void)columns_fit(seen, count, page->upright ? SIZE_MAX : page->line);
+    for (size_t i = 0; i < count; i++) {
+        bool key = page->folded && column_names_row(table->columns[i].name);
+        if (seen[i].taken) {
+            page->columns[key ? count + page->keys++ : page->count++] = i;
+        }
+        page->left_out += !seen[i].taken && seen[i].rank < RANK_UNSEEN;
+    }
+    free(seen);
 }
 
 /* ---- Lines --------------------------------------------------------------------------------- */
@@ -424,35 +421,30 @@ static void say_rest(const Page *page, size_t rows)
 
 static void shelf_end(FormatTable *table)
 {
-    const Shelf *shelf = table->state;
-    const size_t rows = table->rows;
+    const size_t rows = table->rows, options = find(table, OPTIONS_COLUMN);
+    if (rows == 0) {
+        return;
+    }
     if (table->brief && rows > ROWS_SEEN) {
         keep_rows(table);
     }
-    size_t options = find(table, OPTIONS_COLUMN);
     if (table->rows > 1 && options < table->count && !table->whole) {
         drop_common(table, options);
     }
+    const Shelf *shelf = table->state;
     Page page = {.table = table,
                  .look = shelf->look,
-                 .columns = need_zeros(2 * table->count, sizeof(size_t))};
-    if (table->rows > 0) {
-        choose(&page);
-        write_page(&page);
-        say_rest(&page, rows);
+                 .contents = need_zeros(table->count, sizeof *page.contents),
+                 .columns = need_zeros(2 * table->count, sizeof *page.columns)};
+    for (size_t i = 0; i < table->count; i++) {
+        page.contents[i] = content_of(table, i);
     }
+    choose(&page);
+    write_page(&page);
+    say_rest(&page, rows);
+    free(page.contents);
     free(page.columns);
 }
 
-static void plain_begin(FormatTable *table)
-{
-    shelf_begin(table, &plain);
-}
-
-static void markdown_begin(FormatTable *table)
-{
-    shelf_begin(table, &markdown);
-}
-
-const Format format_table = {"table", plain_begin, shelf_row, shelf_end, shelf_clear};
-const Format format_markdown = {"markdown", markdown_begin, shelf_row, shelf_end, shelf_clear};
+const Format format_table = {"table", shelf_row, shelf_end, shelf_clear};
+const Format format_markdown = {"markdown", shelf_row, shelf_end, shelf_clear};

@@ -39,28 +39,22 @@ static const Column *figure_column(const Live *live, size_t figure)
                     : column_of_error(split[error], NORM_MAX);
 }
 
-/* Has any of the points the error? */
-static bool exists(const Point *const *points, size_t count, ErrorKind kind)
+static bool is_exact(ErrorKind kind)
 {
-    for (size_t i = 0; i < count; i++) {
-        bool machine = points[i]->arithmetic != ARITHMETIC_NONE;
-        bool reference = points[i]->reference != REFERENCE_NONE;
-        bool exact = kind == ERROR_APPROXIMATION || kind == ERROR_CONSTRUCTION;
-        if ((machine || exact) && (reference || kind == ERROR_OBSERVED)) {
-            return true;
-        }
-    }
-    return false;
+    return kind == ERROR_APPROXIMATION || kind == ERROR_CONSTRUCTION;
 }
 
-static bool is_judged(const Point *const *points, size_t count, ErrorKind kind)
+/* Its place among them, but for an error that no point has, or one that is judged. */
+static int rank_of(const Point *const *points, size_t count, ErrorKind kind, int place)
 {
+    bool exists = false, judged = false;
     for (size_t i = 0; i < count; i++) {
-        if (points[i]->judged && points[i]->judge == kind) {
-            return true;
-        }
+        bool evaluated = is_exact(kind) || points[i]->arithmetic != ARITHMETIC_NONE;
+        bool compared = kind == ERROR_OBSERVED || points[i]->reference != REFERENCE_NONE;
+        exists = exists || (evaluated && compared);
+        judged = judged || (points[i]->judged && points[i]->judge == kind);
     }
-    return false;
+    return !exists ? RANK_UNSEEN : judged ? RANK_KEPT : place;
 }
 
 /* As many as fit into the room, those that are judged in any case. */
@@ -75,13 +69,11 @@ static void choose_figures(Live *live, const Point *const *points, size_t count,
     for (size_t i = 0; i < live->figures; i++) {
         const size_t figure = live->propagation ? i : errors_by_use[i];
         ErrorKind kind = live->propagation ? split[i / (1 + PARTS)] : errors_by_use[i];
-        bool kept = !live->propagation && is_judged(points, count, kind);
-        bool of_reference = kind == ERROR_APPROXIMATION || kind == ERROR_CONSTRUCTION;
-        size_t own = of_reference ? exact : FIGURE_WIDTH, name = strlen(figure_name(live, figure));
+        size_t own = is_exact(kind) ? exact : FIGURE_WIDTH,
+               name = strlen(figure_name(live, figure));
+        int place = 1 + (int)i, rank = rank_of(points, count, kind, place);
         seen[figure].width = 2 + (own > name ? own : name);
-        seen[figure].rank = !exists(points, count, kind) ? RANK_UNSEEN
-                            : kept                       ? RANK_KEPT
-                                                         : 1 + (int)i;
+        seen[figure].rank = live->propagation && rank == RANK_KEPT ? place : rank;
     }
     (void)columns_fit(seen, live->figures, room);
     for (size_t i = 0; i < live->figures; i++) {
@@ -93,7 +85,7 @@ void live_open(Live *live, const Grid *grid, const size_t *points, size_t count,
 {
     const Point **taken = need_zeros(count + 1, sizeof *taken);
     size_t rows = 0;
-    *live = (Live){.line = line, .sizes = stream_sizes_none()};
+    *live = (Live){.line = line, .sizes = STREAM_SIZES_NONE};
     for (size_t i = 0; i < count; i++) {
         taken[i] = &grid->points[points[i]];
         live->has_layer = live->has_layer || taken[i]->spec.depth > 1;
@@ -104,35 +96,11 @@ void live_open(Live *live, const Grid *grid, const size_t *points, size_t count,
     live->figures = live->propagation ? LIVE_FIGURES : ERROR_KINDS;
     axis_columns_find(&live->axes, taken, count, false);
     size_t fixed = 2 + STATUS_WIDTH + (live->has_layer ? 2 + LAYER_WIDTH : 0);
-    axis_columns_fit(&live->axes, fixed + 2 * (2 + strlen("construction")), line);
+    live->axes.folded = live->axes.width + fixed + 2 * (2 + strlen("construction")) > line;
     size_t used = fixed + (live->axes.folded ? 0 : live->axes.width);
     size_t room = line > used ? line - used : 0;
     choose_figures(live, taken, count, room);
     free(taken);
-}
-
-static const char *between(bool *first, const Live *live)
-{
-    const char *text = *first && (live->axes.folded || live->axes.count == 0) ? "" : "  ";
-    *first = false;
-    return text;
-}
-
-static void print_header(FILE *file, const Live *live)
-{
-    bool first = true;
-    fputs(live->relative ? "relative to r(T):\n" : "", file);
-    axis_columns_print(file, &live->axes, NULL, 0, live->line);
-    if (live->has_layer) {
-        fprintf(file, "%s%*s", between(&first, live), LAYER_WIDTH, "layer");
-    }
-    for (size_t i = 0; i < live->figures; i++) {
-        if (live->widths[i] > 0) {
-            fprintf(file, "%s%*s", between(&first, live), (int)live->widths[i],
-                    figure_name(live, i));
-        }
-    }
-    fprintf(file, "%sstatus\n", between(&first, live));
 }
 
 Color live_status_color(const char *status, bool judged)
@@ -158,39 +126,43 @@ static bool is_shown(const Live *live, size_t layer)
     return count > 0;
 }
 
-static const FormatCell *cell_of(const FormatTable *table, const FormatCell *cells,
-                                 const char *column)
+static const FormatCell *cell_of(const FormatTable *table, const char *column)
 {
     size_t i = 0;
     while (strcmp(table->columns[i].name, column) != 0) { /* a sweep's table has it */
         i++;
     }
-    return &cells[i];
+    return &table->cells[i];
 }
 
-static void print_line(const FormatTable *table, const FormatCell *cells, const Live *live)
+/* The row at hand, or the columns' names. */
+static void print_line(const FormatTable *table, const Live *live, bool names)
 {
     FILE *file = table->file;
-    const char *status = cell_of(table, cells, column_name(COLUMN_STATUS))->text;
-    bool first = true;
-    axis_columns_print(file, &live->axes, live->point, 0, live->line);
+    const char *between = live->axes.folded || live->axes.count == 0 ? "" : "  ";
+    axis_columns_print(file, &live->axes, names ? NULL : live->point, 0, live->line);
     if (live->has_layer) {
-        fprintf(file, "%s%*s", between(&first, live), LAYER_WIDTH,
-                cell_of(table, cells, LAYER_COLUMN)->text);
+        const char *layer = names ? LAYER_COLUMN : cell_of(table, LAYER_COLUMN)->text;
+        fprintf(file, "%s%*s", between, LAYER_WIDTH, layer);
+        between = "  ";
     }
     for (size_t i = 0; i < live->figures; i++) {
         char text[SHORT_TEXT] = "-";
-        const FormatCell *cell = cell_of(table, cells, figure_column(live, i)->name);
-        if (live->widths[i] > 0) {
-            if (*cell->text != '\0') {
-                format_short(text, cell);
-            }
-            fprintf(file, "%s%*s", between(&first, live), (int)live->widths[i], text);
+        const FormatCell *cell = cell_of(table, figure_column(live, i)->name);
+        if (live->widths[i] == 0) {
+            continue;
         }
+        if (*cell->text != '\0') {
+            format_short(text, cell);
+        }
+        const char *figure = names ? figure_name(live, i) : text;
+        fprintf(file, "%s%*s", between, (int)live->widths[i], figure);
+        between = "  ";
     }
-    fputs(between(&first, live), file);
-    terminal_write(file, live->colors ? live_status_color(status, live->point->judged) : COLOR_NONE,
-                   status);
+    const char *name = column_name(COLUMN_STATUS), *status = cell_of(table, name)->text;
+    Color color = live_status_color(status, live->point->judged);
+    fputs(between, file);
+    terminal_write(file, live->colors && !names ? color : COLOR_NONE, names ? name : status);
     putc('\n', file);
 }
 
@@ -202,18 +174,19 @@ void live_take(Live *live, const Point *point, StreamSizes sizes)
     }
 }
 
-static void live_row(FormatTable *table, const FormatCell *cells)
+static void live_row(FormatTable *table)
 {
     Live *live = table->state;
-    size_t layer = strtoul(cell_of(table, cells, LAYER_COLUMN)->text, NULL, 10);
+    size_t layer = strtoul(cell_of(table, LAYER_COLUMN)->text, NULL, 10);
     bool relative = stream_sizes_norm(live->sizes, live->has_layer) == NORM_REL;
     if (!live->begun || relative != live->relative) {
         live->begun = true;
         live->relative = relative;
-        print_header(table->file, live);
+        fputs(relative ? "relative to r(T):\n" : "", table->file);
+        print_line(table, live, true);
     }
     if (is_shown(live, layer)) {
-        print_line(table, cells, live);
+        print_line(table, live, false);
     } else {
         live->hidden++;
     }

@@ -21,23 +21,22 @@ FILE *output_report(const RunOptions *run)
     return run->on_stdout || named ? stderr : stdout;
 }
 
-void sink_format(Sink *sink, const Format *format, FormatTable table)
+void sink_format(Sink *sink, FormatTable table)
 {
-    if (format_is_csv(format)) {
-        return;
+    if (table.format != &format_csv) {
+        sink->table = table;
+        sink->table.file = sink->rows;
+        sink->lines = text_stream(&sink->taken, &sink->size);
     }
-    table.file = sink->rows;
-    sink->formatter = formatter_open(format, table);
-    sink->lines = text_stream(&sink->taken, &sink->size);
 }
 
 /* The lines since the last commit become rows of the format. */
 static int pass_on(Sink *sink)
 {
-    if (sink->formatter == NULL) {
+    if (sink->table.format == NULL) {
         return 0;
     }
-    if (fflush(sink->lines) != 0 || formatter_take(sink->formatter, sink->taken) != 0) {
+    if (fflush(sink->lines) != 0 || format_take(&sink->table, sink->taken) != 0) {
         return -1;
     }
     sink->size = 0; /* the stream writes from the beginning again */
@@ -66,7 +65,7 @@ int sink_open(Sink *sink, const SinkKind *kind, const RunOptions *run, const Run
     const Format *format =
         eyes && kind->bare == BARE_EYES ? &format_table : format_find(run->format);
     bool asked = run->output != NULL || run->on_stdout || kind->bare != BARE_SENTENCES;
-    bool kept = kind->kept && format_is_csv(format) && !run->expand && run->stream == NULL;
+    bool kept = kind->kept && format == &format_csv && !run->expand && run->stream == NULL;
     *sink = (Sink){.kind = kind, .run = run, .record = record, .file.table = true};
     sink->text = eyes && kind->bare == BARE_TEXT;
     if (asked && kept && is_regular(run->output)) {
@@ -86,7 +85,7 @@ int sink_open(Sink *sink, const SinkKind *kind, const RunOptions *run, const Run
     int status = run->output != NULL ? atomic_file_open(&sink->file, run->output) : 0;
     if (status == 0) {
         sink->lines = sink->rows = run->output != NULL ? sink->file.file : stdout;
-        sink_format(sink, format, (FormatTable){.whole = run->expand, .brief = eyes});
+        sink_format(sink, (FormatTable){.format = format, .whole = run->expand, .brief = eyes});
     }
     return status;
 }
@@ -139,7 +138,7 @@ int sink_finish(Sink *sink)
         return 0;
     }
     bool whole = pass_on(sink) == 0 &&
-                 (sink->formatter == NULL || formatter_end(sink->formatter) == 0) &&
+                 (sink->table.format == NULL || format_end(&sink->table) == 0) &&
                  (sink->file.file != NULL ? sidecar_publish(&sink->file, sink->record)
                                           : atomic_file_flush(sink->rows)) == 0;
     return whole ? 0 : sink_failed(sink);
@@ -148,10 +147,10 @@ int sink_finish(Sink *sink)
 void sink_clear(Sink *sink)
 {
     journal_clear(sink->journal);
-    if (sink->formatter != NULL) {
+    if (sink->table.format != NULL) {
         (void)fclose(sink->lines); /* what is in it was passed on, or is dropped */
     }
-    formatter_clear(sink->formatter);
+    format_clear(&sink->table);
     free(sink->taken);
     atomic_file_clear(&sink->file);
     *sink = (Sink){0};

@@ -39,11 +39,11 @@ typedef struct {
     const RunOptions *run;
     const RunRecord *record;
     Journal *journal;
-    FILE *lines;          /* where lines of CSV go: as they are, or into taken [size] */
-    FILE *rows;           /* the table: in `file`, or a stream that stays open */
-    AtomicFile file;      /* all zero but for `table` where rows go to a stream */
-    Formatter *formatter; /* of another format than CSV, else NULL */
-    char *taken;          /* lines that become rows of another format at the next commit */
+    FILE *lines;       /* where lines of CSV go: as they are, or into taken [size] */
+    FILE *rows;        /* the table: in `file`, or a stream that stays open */
+    AtomicFile file;   /* all zero but for `table` where rows go to a stream */
+    FormatTable table; /* of another format than CSV, else all zero */
+    char *taken;       /* lines that become rows of another format at the next commit */
     size_t size;
     bool text;  /* a terminal gets a text for its reader */
     size_t put; /* rows */
@@ -64,9 +64,8 @@ int sink_finish(Sink *sink) __attribute__((warn_unused_result));
 /* Rows of a table that is not finished are dropped, or kept in a journal.  All zero is fine. */
 void sink_clear(Sink *sink);
 
-/* From here on every commit turns lines of CSV into rows of the format.  table: what is said of it
- * before its columns are known. */
-void sink_format(Sink *sink, const Format *format, FormatTable table);
+/* From here on every commit turns lines of CSV into rows of the table's format. */
+void sink_format(Sink *sink, FormatTable table);
 
 /* Takes lines of CSV, and hands on all that were taken.  0; -1 (errno): the disk is full, or
  * failing. */

@@ -28,7 +28,7 @@ void summary_init(PointSummary *summary)
             summary->largest.of[e][slot] = summary->relative.of[e][slot] = absent;
         }
     }
-    summary->sizes = stream_sizes_none();
+    summary->sizes = STREAM_SIZES_NONE;
 }
 
 /* -INFINITY where it is zero. */

@@ -9,6 +9,7 @@
 #include "columns.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -68,12 +69,13 @@ static size_t gather(Line *lines, size_t count)
 enum { CELL_WIDTH = 32, FIGURES = 2 * SUMMARY_LAYERS + 1 };
 
 /* A column of figures: an error after a layer.  kept: how long it is kept where there is no room
- * for all, 0 longest. */
+ * for all, 0 longest.  over: of the first of an error, the room of all of them, for its name. */
 typedef struct {
-    const char *name; /* over the first column of an error */
     int error, slot, kept;
-    size_t layer, width;
+    size_t layer, width, over;
 } Figure;
+
+enum { KEPT_LEAST_LONG = 4 };
 
 /* Of the lines that have one depth; title: over its axes. */
 typedef struct {
@@ -85,9 +87,9 @@ typedef struct {
     size_t figure_count, line_width;
 } Shape;
 
-static SummaryCell cell_of(const Figure *figure, const SummaryErrors *errors)
+static const char *error_name(int error)
 {
-    return errors->of[figure->error][figure->slot];
+    return axis_info(AXIS_JUDGE)->domain.words[errors_by_use[error]];
 }
 
 /* "2.5e-14" from its logarithm, "<2.5e-14" of a bound; an exponent of any length. */
@@ -108,68 +110,37 @@ static void write_power(char text[CELL_WIDTH], SummaryCell cell)
     }
 }
 
-static void add_figure(Shape *shape, Figure figure)
+static void write_figure(char text[CELL_WIDTH], const Figure *figure, const Line *line)
 {
-    bool any = false;
-    for (size_t i = 0; i < shape->count; i++) {
-        const Line *line = &shape->lines[i];
-        if (line->point->spec.depth == shape->depth) {
-            char text[CELL_WIDTH];
-            SummaryCell cell = cell_of(&figure, &line->worst);
-            write_power(text, cell);
-            figure.width = strlen(text) > figure.width ? strlen(text) : figure.width;
-            any = any || !isnan(cell.log10);
+    write_power(text, line->worst.of[figure->error][figure->slot]);
+}
+
+/* All figures that any line has, with their widths.  How many. */
+static size_t find_figures(Figure figures[FIGURES], const Shape *shape)
+{
+    size_t layers[SUMMARY_LAYERS], found = 0;
+    int count = summary_layers(layers, shape->depth);
+    for (int e = 0; e < SUMMARY_ERRORS; e++) {
+        for (int slot = e < 2 ? 0 : count - 1; slot < count; slot++) {
+            int kept = e == 2 ? 2 : slot == count - 1 ? e : slot == 0 ? 3 : KEPT_LEAST_LONG;
+            Figure figure = {.error = e, .slot = slot, .kept = kept, .layer = layers[slot]};
+            /* Without arithmetic no line has some; one error stands there all the same. */
+            bool any = errors_by_use[e] == ERROR_CONSTRUCTION;
+            for (size_t i = 0; i < shape->count; i++) {
+                const Line *line = &shape->lines[i];
+                if (line->point->spec.depth == shape->depth) {
+                    char text[CELL_WIDTH];
+                    write_figure(text, &figure, line);
+                    figure.width = strlen(text) > figure.width ? strlen(text) : figure.width;
+                    any = any || !isnan(line->worst.of[e][slot].log10);
+                }
+            }
+            if (any) {
+                figures[found++] = figure;
+            }
         }
     }
-    /* Without arithmetic no line has some of them; one error stands there all the same. */
-    if (any || errors_by_use[figure.error] == ERROR_CONSTRUCTION) {
-        shape->figures[shape->figure_count++] = figure;
-    }
-}
-
-/* How wide the figures from i on are that belong to one error; *end: the first of the next. */
-static size_t group_width(const Shape *shape, size_t i, size_t *end)
-{
-    size_t width = 0;
-    for (*end = i; *end == i || (*end < shape->figure_count && shape->figures[*end].name == NULL);
-         ++*end) {
-        width += 2 + shape->figures[*end].width;
-    }
-    return width;
-}
-
-/* Gives names room over their figures; returns the width of all. */
-static size_t fit_names(Shape *shape)
-{
-    size_t width = 0;
-    for (size_t i = 0, end; i < shape->figure_count; i = end) {
-        size_t own = group_width(shape, i, &end), least = 2 + strlen(shape->figures[i].name);
-        shape->figures[i].width += own < least ? least - own : 0;
-        width += own < least ? least : own;
-    }
-    return width;
-}
-
-/* Takes away the figures that are kept least long; false: there are none but the last. */
-static bool drop_figures(Shape *shape)
-{
-    int worst = 0;
-    size_t kept = 0;
-    for (size_t i = 0; i < shape->figure_count; i++) {
-        worst = shape->figures[i].kept > worst ? shape->figures[i].kept : worst;
-    }
-    for (size_t i = 0; i < shape->figure_count; i++) {
-        const Figure *figure = &shape->figures[i];
-        if (worst == 0 || figure->kept != worst) {
-            shape->figures[kept] = *figure;
-            kept++;
-        } else if (figure->name != NULL && i + 1 < shape->figure_count) {
-            Figure *next = &shape->figures[i + 1];
-            next->name = next->name == NULL ? figure->name : next->name;
-        }
-    }
-    shape->figure_count = kept;
-    return worst > 0;
+    return found;
 }
 
 static size_t axes_width(const Shape *shape)
@@ -178,33 +149,47 @@ static size_t axes_width(const Shape *shape)
     return shape->axes->folded ? 0 : own > least ? own : least;
 }
 
+/* Takes the figures that there is room for, with names over those of an error: as long as the line
+ * is too wide, those go that are kept least long. */
 static void choose_figures(Shape *shape)
 {
-    size_t layers[SUMMARY_LAYERS];
-    int count = summary_layers(layers, shape->depth);
-    for (int e = 0; e < SUMMARY_ERRORS; e++) {
-        const char *name = axis_info(AXIS_JUDGE)->domain.words[errors_by_use[e]];
-        for (int slot = e < 2 ? 0 : count - 1; slot < count; slot++) {
-            bool last = slot == count - 1, first = slot == 0 || e == 2;
-            int kept = e == 2 ? 2 : last ? e : slot == 0 ? 3 : 4;
-            const Figure figure = {first ? name : NULL, e, slot, kept, layers[slot], 0};
-            add_figure(shape, figure);
+    Figure all[FIGURES];
+    size_t count = find_figures(all, shape), width = SIZE_MAX;
+    for (int most = KEPT_LEAST_LONG; most >= 0 && width > shape->line_width; most--) {
+        width = axes_width(shape);
+        shape->figure_count = 0;
+        for (size_t i = 0, next; i < count; i = next) {
+            size_t first = shape->figure_count, own = 0;
+            size_t least = 2 + strlen(error_name(all[i].error));
+            for (next = i; next < count && all[next].error == all[i].error; next++) {
+                if (all[next].kept <= most) {
+                    shape->figures[shape->figure_count++] = all[next];
+                    own += 2 + all[next].width;
+                }
+            }
+            if (own > 0) {
+                Figure *figure = &shape->figures[first];
+                figure->over = own > least ? own : least;
+                figure->width += figure->over - own;
+                width += figure->over;
+            }
         }
-    }
-    while (axes_width(shape) + fit_names(shape) > shape->line_width && drop_figures(shape)) {
     }
 }
 
 static void print_header(FILE *file, const Shape *shape)
 {
+    size_t count = shape->figure_count;
     fprintf(file, shape->axes->folded ? "%-*s\n" : "%-*s", (int)axes_width(shape), shape->title);
-    for (size_t i = 0, end; i < shape->figure_count; i = end) {
-        int width = (int)group_width(shape, i, &end) - 2;
-        fprintf(file, "  %-*s", end < shape->figure_count ? width : 0, shape->figures[i].name);
+    for (const Figure *figure = shape->figures; figure < shape->figures + count; figure++) {
+        if (figure->over > 0) {
+            bool last = figure->error == shape->figures[count - 1].error;
+            fprintf(file, "  %-*s", last ? 0 : (int)figure->over - 2, error_name(figure->error));
+        }
     }
     putc('\n', file);
     axis_columns_print(file, shape->axes, NULL, axes_width(shape), shape->line_width);
-    for (size_t i = 0; i < shape->figure_count; i++) {
+    for (size_t i = 0; i < count; i++) {
         fprintf(file, "  %*zu", (int)shape->figures[i].width, shape->figures[i].layer);
     }
     putc('\n', file);
@@ -215,7 +200,7 @@ static void print_line(FILE *file, const Shape *shape, const Line *line)
     axis_columns_print(file, shape->axes, line->point, axes_width(shape), shape->line_width);
     for (size_t i = 0; i < shape->figure_count; i++) {
         char text[CELL_WIDTH];
-        write_power(text, cell_of(&shape->figures[i], &line->worst));
+        write_figure(text, &shape->figures[i], line);
         fprintf(file, "  %*s", (int)shape->figures[i].width, text);
     }
     putc('\n', file);
@@ -228,7 +213,7 @@ static void print_depth(FILE *file, Shape shape)
     shape.axes = &own;
     shape.line_width = terminal_width(file);
     /* The least of the figures, where there is no more room: two errors after the last layer. */
-    axis_columns_fit(&own, 2 * (2 + strlen("construction")), shape.line_width);
+    own.folded = own.width + 2 * (2 + strlen("construction")) > shape.line_width;
     choose_figures(&shape);
     print_header(file, &shape);
     bool eyes = fileno(file) >= 0 && isatty(fileno(file));
@@ -265,7 +250,7 @@ void summary_table_print(FILE *file, const Grid *grid, const size_t *points, siz
     const Point **taken = need_zeros(point_count + 1, sizeof *taken);
     Line *lines = need_zeros(point_count + 1, sizeof *lines);
     AxisColumns axes;
-    StreamSizes sizes = stream_sizes_none();
+    StreamSizes sizes = STREAM_SIZES_NONE;
     bool layers = false;
     for (size_t i = 0; i < point_count; i++) {
         taken[i] = &grid->points[points[i]];

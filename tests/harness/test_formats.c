@@ -26,12 +26,12 @@ static char *formatted(const char *name, bool whole, const char *lines)
     size_t size = 0;
     FILE *stream = open_memstream(&text, &size);
     assert_non_null(stream);
-    const FormatTable table = {.file = stream, .whole = whole, .brief = !whole};
-    Formatter *formatter = formatter_open(format_find(name), table);
-    assert_non_null(formatter);
-    assert_int_equal(formatter_take(formatter, lines), 0);
-    assert_int_equal(formatter_end(formatter), 0);
-    formatter_clear(formatter);
+    FormatTable table = {
+        .format = format_find(name), .file = stream, .whole = whole, .brief = !whole};
+    assert_non_null(table.format);
+    assert_int_equal(format_take(&table, lines), 0);
+    assert_int_equal(format_end(&table), 0);
+    format_clear(&table);
     assert_int_equal(fclose(stream), 0);
     return text;
 }
@@ -198,11 +198,9 @@ static void torn_lines(void **state)
 {
     static const char *const torn[] = {"n,d\n1\n", "n,d\n1,2,3\n"};
     for (size_t i = 0; i < 2; i++) {
-        const FormatTable table = {.file = stderr};
-        Formatter *formatter = formatter_open(format_find("jsonl"), table);
-        assert_non_null(formatter);
-        assert_int_equal(formatter_take(formatter, torn[i]), -1);
-        formatter_clear(formatter);
+        FormatTable table = {.format = format_find("jsonl"), .file = stderr};
+        assert_int_equal(format_take(&table, torn[i]), -1);
+        format_clear(&table);
     }
 }
 
@@ -212,15 +210,13 @@ static void expect_no_space(const char *name, size_t room)
     FILE *full = fopen("/dev/full", "w");
     assert_non_null(full);
     assert_int_equal(setvbuf(full, buffer, _IOFBF, room), 0);
-    const FormatTable table = {.file = full};
-    Formatter *formatter = formatter_open(format_find(name), table);
-    assert_non_null(formatter);
+    FormatTable table = {.format = format_find(name), .file = full};
     errno = 0;
-    int status = formatter_take(formatter, sample);
-    status = status == 0 ? formatter_end(formatter) : status;
+    int status = format_take(&table, sample);
+    status = status == 0 ? format_end(&table) : status;
     status = status == 0 ? fflush(full) : status;
     int reason = errno;
-    formatter_clear(formatter);
+    format_clear(&table);
     (void)fclose(full);
     if (status != -1 || reason != ENOSPC) {
         fail_msg("%s, after %zu bytes: %d, %s", name, room, status, strerror(reason));

@@ -230,7 +230,7 @@ static void sizes_without_decimals_do_not_count(void **state)
         Norm norm;
     } cases[] = {{-0.9e9, NORM_REL}, {-1.1e9, NORM_MAX}, {-1e300, NORM_MAX}, {1.1e9, NORM_MAX}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        StreamSizes sizes = stream_sizes_none();
+        StreamSizes sizes = STREAM_SIZES_NONE;
         double error = cases[i].log10_error;
         stream_sizes_add(&sizes, -5, -5);
         stream_sizes_add(&sizes, error, error - 64);

@@ -170,13 +170,12 @@ static void put_lines(FILE *file, const Matrix *matrix)
 
 static int print_lines(FILE *file, const char *lines)
 {
-    const FormatTable table = {.file = file, .whole = true};
-    Formatter *formatter = formatter_open(&format_table, table);
-    int status = formatter_take(formatter, lines);
+    FormatTable table = {.format = &format_table, .file = file, .whole = true};
+    int status = format_take(&table, lines);
     if (status == 0) {
-        status = formatter_end(formatter);
+        status = format_end(&table);
     }
-    formatter_clear(formatter);
+    format_clear(&table);
     return status;
 }
 

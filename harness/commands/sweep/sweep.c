@@ -327,7 +327,7 @@ static int lead(Sweep *sweep)
         const SweepRecord *record = &sweep->record;
         live_open(&sweep->live, sweep->grid, record->points, record->count, terminal_width(stdout));
         sweep->live.colors = terminal_has_colors(stdout, run->color);
-        sink_format(&sweep->sink, &format_live, (FormatTable){.state = &sweep->live});
+        sink_format(&sweep->sink, (FormatTable){.format = &format_live, .state = &sweep->live});
     }
     status = run_points_left(sweep);
     if (status != 0) {
