@@ -38,26 +38,6 @@ size_t bounds_write(FILE *file, const Point *point, const Row *row)
     return count;
 }
 
-bool bounds_read(CellState *states, const char *list)
-{
-    for (size_t i = 0; column_at(i) != NULL && *list != '\0'; i++) {
-        const Column *column = column_at(i);
-        size_t size = strlen(column->name);
-        if (strncmp(list, column->name, size) != 0 || (list[size] != ';' && list[size] != '\0')) {
-            continue;
-        }
-        bool log = column_is_size(column) && column->unit == UNIT_LOG10;
-        bool number = states[i] == CELL_VALUE || states[i] == CELL_NONFINITE ||
-                      (log && states[i] == CELL_ZERO);
-        if (!number || strcmp(list + size, ";") == 0) {
-            return false;
-        }
-        states[i] = CELL_BOUND;
-        list += list[size] == ';' ? size + 1 : size;
-    }
-    return *list == '\0';
-}
-
 bool bounds_has(const char *list, const char *name)
 {
     size_t size = strlen(name), length = strcspn(list, ";,\n");

@@ -17,10 +17,6 @@
 /* The list of a sweep's row.  Returns how many names it has; file NULL: they are only counted. */
 size_t bounds_write(FILE *file, const Point *point, const Row *row);
 
-/* Makes the cells of a list bounds; states: of every column's cell.  false: one of them is not a
- * value that the row has, or they are not in order. */
-bool bounds_read(CellState *states, const char *list) __attribute__((warn_unused_result));
-
 /* A list that is being written. */
 typedef struct {
     FILE *file;

@@ -7,7 +7,6 @@
 #include "bounds.h"
 
 #include <assert.h>
-#include <stdint.h>
 #include <string.h>
 
 #define CELL(member) offsetof(Row, errors.member)
@@ -99,9 +98,9 @@ const Column *column_at(size_t i)
     return i < COUNT ? &columns[i] : NULL;
 }
 
-const Column *column_of_table(size_t i, bool propagation)
+size_t column_count(bool propagation)
 {
-    return i < COUNT - (propagation ? 0 : LAST) ? &columns[i] : NULL;
+    return COUNT - (propagation ? 0 : LAST);
 }
 
 const char *column_key(size_t i)
@@ -115,39 +114,26 @@ const char *column_key(size_t i)
     return last[i < 2 ? i : 2];
 }
 
-/* The place of the name in a table; count: it is not there. */
-static size_t place_of(const char *name, const Column *table, size_t count)
-{
-    size_t i = 0;
-    while (i < count && strcmp(table[i].name, name) != 0) {
-        i++;
-    }
-    return i;
-}
-
 const Column *column_find(const char *name)
 {
-    size_t i = place_of(name, columns, COUNT), p = place_of(name, proven, PROVEN);
-    return i < COUNT ? &columns[i] : p < PROVEN ? &proven[p] : NULL;
-}
-
-size_t column_position(const char *name)
-{
-    size_t i = 0;
-    while (column_key(i) != NULL && strcmp(column_key(i), name) != 0) {
-        i++;
+    for (size_t i = 0; i < COUNT + PROVEN; i++) {
+        const Column *column = i < COUNT ? &columns[i] : &proven[i - COUNT];
+        if (strcmp(column->name, name) == 0) {
+            return column;
+        }
     }
-    size_t c = place_of(name, columns, COUNT);
-    return column_key(i) != NULL ? i : c < COUNT ? i + c : SIZE_MAX;
+    return NULL;
 }
 
 ColumnKind column_kind(const char *name)
 {
     const Column *column = column_find(name);
-    if (column != NULL) {
-        return column->kind;
+    for (size_t i = 0; column == NULL && column_key(i) != NULL; i++) {
+        if (strcmp(column_key(i), name) == 0) {
+            return COLUMN_KEY;
+        }
     }
-    return column_key(column_position(name)) != NULL ? COLUMN_KEY : COLUMN_UNKNOWN;
+    return column != NULL ? column->kind : COLUMN_UNKNOWN;
 }
 
 Axis column_axis(const char *name)

@@ -56,17 +56,14 @@ const char *column_key(size_t i);
 enum { COLUMN_MOST = 64 };
 const Column *column_at(size_t i);
 
-/* The same of one table: with the last ones, those of --propagation, or without. */
-const Column *column_of_table(size_t i, bool propagation);
+/* How many of them a table has: with the last ones, those of --propagation, or without. */
+size_t column_count(bool propagation);
 
 /* The column of that name behind the keys, of a sweep's table or a guarantee's, or NULL. */
 const Column *column_find(const char *name);
 
 /* The kind of the column of that name, keys among them. */
 ColumnKind column_kind(const char *name);
-
-/* The place in the header of the column of that name, from 0; SIZE_MAX: there is none. */
-size_t column_position(const char *name);
 
 /* The axis of the column of that name, of whatever command's table; AXIS_COUNT: of none. */
 Axis column_axis(const char *name);

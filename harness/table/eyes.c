@@ -6,7 +6,6 @@
 #include "bounds.h"
 
 #include <math.h>
-#include <stdint.h>
 #include <string.h>
 
 /* Beyond this ratio of sizes of streams errors are compared relative to them. */
@@ -83,9 +82,12 @@ int column_rank(const char *name, Norm norm)
             return RANK_UNSEEN;
         }
     }
-    const Column *column = column_find(name);
-    bool swept = column != NULL && column_position(name) != SIZE_MAX;
-    return swept ? sweep_rank(column, norm) : RANK_OTHER;
+    for (size_t i = 0; column_at(i) != NULL; i++) {
+        if (strcmp(name, column_at(i)->name) == 0) {
+            return sweep_rank(column_at(i), norm);
+        }
+    }
+    return RANK_OTHER;
 }
 
 int columns_fit(SeenColumn *columns, size_t count, size_t line)

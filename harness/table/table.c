@@ -36,7 +36,7 @@ void table_write_header(FILE *file, bool propagation)
 {
     table_write_key_header(file, true);
     fputs("," LAYER_COLUMN, file);
-    for (size_t i = 0; column_of_table(i, propagation) != NULL; i++) {
+    for (size_t i = 0; i < column_count(propagation); i++) {
         fprintf(file, ",%s", column_at(i)->name);
     }
     putc('\n', file);
@@ -120,7 +120,7 @@ void table_write_row(FILE *file, const Point *point, const Row *row)
     table_write_key(file, point, true, NULL);
     fprintf(file, ",%zu", row->layer);
     ref_cell_init(&size, point_digits(point));
-    for (size_t i = 0; column_of_table(i, point->propagation) != NULL; i++) {
+    for (size_t i = 0; i < column_count(point->propagation); i++) {
         const Column *column = column_at(i);
         putc(',', file);
         if (column_is_size(column)) {

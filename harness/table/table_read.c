@@ -6,7 +6,6 @@
 #include "table.h"
 
 #include "../../memory/need.h"
-#include "bounds.h"
 #include "check_columns.h"
 #include "columns.h"
 
@@ -54,14 +53,48 @@ static bool read_identical(Row *row, const char *text)
     return *end == '\0';
 }
 
+/* Is the name the next of the list, the last or with another behind it?  Then *list is behind
+ * it. */
+static bool take_name(const char **list, const char *name)
+{
+    size_t size = strlen(name);
+    const char *behind = *list + size;
+    bool next = strncmp(*list, name, size) == 0 && (*behind == '\0' || *behind == ';');
+    if (!next || strcmp(behind, ";") == 0) {
+        return false;
+    }
+    *list = behind + (*behind == ';');
+    return true;
+}
+
+/* The cells of columns that are sizes; bounds: names of those that are only bounds, in order. */
+static bool read_sizes(Row *row, const Number *numbers, const char *bounds)
+{
+    for (size_t i = 0; column_at(i) != NULL; i++) {
+        const Column *column = column_at(i);
+        const bool is_size = column_is_size(column), bound = take_name(&bounds, column->name);
+        CellState state = states_of[numbers[i].kind];
+        bool is_log = is_size && column->unit == UNIT_LOG10;
+        bool number =
+            state == CELL_VALUE || state == CELL_NONFINITE || (is_log && state == CELL_ZERO);
+        if ((bound && !number) || (is_size && column_fault(column, &numbers[i], bound) != NULL)) {
+            return false;
+        }
+        RefCell *cell = is_size ? column_cell(column, row) : NULL;
+        if (cell != NULL) {
+            set_cell(cell, &numbers[i], bound ? CELL_BOUND : state);
+        }
+    }
+    return *bounds == '\0';
+}
+
 /* The cells of all columns, in order. */
 static bool read_cells(Row *row, const char *const *cells, bool propagation)
 {
-    CellState states[COLUMN_MOST] = {CELL_ABSENT};
     Number numbers[COLUMN_MOST] = {{0}};
     const char *bounds = "";
     bool ok = true;
-    for (size_t i = 0; column_of_table(i, propagation) != NULL && ok; i++) {
+    for (size_t i = 0; i < column_count(propagation) && ok; i++) {
         switch (column_at(i)->kind) {
         case COLUMN_BOUNDS: bounds = cells[i]; break;
         case COLUMN_SHARE: ok = read_identical(row, cells[i]); break;
@@ -73,22 +106,10 @@ static bool read_cells(Row *row, const char *const *cells, bool propagation)
             break;
         default: /* a size */
             ok = strlen(cells[i]) < CELL_TEXT && number_read(&numbers[i], cells[i]);
-            states[i] = states_of[numbers[i].kind];
             break;
         }
     }
-    ok = ok && bounds_read(states, bounds);
-    for (size_t i = 0; column_at(i) != NULL && ok; i++) {
-        bool is_size = column_is_size(column_at(i));
-        RefCell *cell = is_size ? column_cell(column_at(i), row) : NULL;
-        if (is_size && column_fault(column_at(i), &numbers[i], states[i] == CELL_BOUND) != NULL) {
-            return false;
-        }
-        if (cell != NULL) {
-            set_cell(cell, &numbers[i], states[i]);
-        }
-    }
-    return ok;
+    return ok && read_sizes(row, numbers, bounds);
 }
 
 /* line: the cells, a comma before each. */
@@ -97,12 +118,12 @@ static bool read_line(Row *row, char *line, bool propagation)
     const char *cells[COLUMN_MOST];
     size_t count = 0;
     char *next = line;
-    while (next != NULL && *next == ',' && column_of_table(count, propagation) != NULL) {
+    while (next != NULL && *next == ',' && count < column_count(propagation)) {
         *next++ = '\0';
         cells[count++] = next;
         next = strchr(next, ',');
     }
-    return next == NULL && column_of_table(count, propagation) == NULL &&
+    return next == NULL && count == column_count(propagation) &&
            read_cells(row, cells, propagation);
 }
 

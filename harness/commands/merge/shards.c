@@ -189,11 +189,7 @@ static int compare_names(const Merge *merge, const char *expected)
 
 bool merge_has_propagation(const Merge *merge)
 {
-    size_t last = 0;
-    while (column_at(last + 1) != NULL) {
-        last++;
-    }
-    const char *name = column_at(last)->name;
+    const char *name = column_at(column_count(true) - 1)->name;
     size_t length = strlen(name), header = merge->header_length - 1; /* the newline apart */
     return header > length && memcmp(merge->header + header - length, name, length) == 0;
 }
