@@ -7,16 +7,60 @@
 #include "../base/message.h"
 #include "../base/shown.h"
 #include "../base/text_stream.h"
+#include "table.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 enum { PROGRAM_FACTS = 2 };
 const char *const sidecar_decisive[] = {
     "version",         "commit",       "cpu",         "openblas_core",
     "openblas_config", "mpfr_runtime", "gmp_runtime", NULL};
+
+static int digest_file(uint64_t *digest, const char *path)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC), status = 0;
+    if (fd < 0 || digest_descriptor(digest, fd) != 0) {
+        status = file_fault(errno);
+        complain_of(path, NULL, NULL, "cannot be read: %s", strerror(errno));
+    }
+    (void)(fd >= 0 && close(fd)); /* it was only read */
+    return status;
+}
+
+uint64_t identity_end(uint64_t points, bool propagation)
+{
+    static const char columns[] = "propagation\n";
+    return propagation ? digest_bytes(points, columns, strlen(columns)) : points;
+}
+
+/* 0; 2 or 99 after one message when a file cannot be read. */
+static int identify(GridIdentity *identity, const Grid *grid)
+{
+    uint64_t points = DIGEST_START, weights = DIGEST_START;
+    int status = 0;
+    for (size_t i = 0; i < grid->count; i++) {
+        char *key = table_key(&grid->points[i]);
+        points = digest_bytes(points, key, strlen(key));
+        points = digest_bytes(points, "\n", 1);
+        free(key);
+    }
+    bool propagation = grid->count > 0 && grid->points[0].propagation;
+    digest_print(identity->points, identity_end(points, propagation));
+    identity->weights[0] = '\0';
+    for (size_t i = 0; i < grid->sources.count && status == 0; i++) {
+        const ModelFile *file = grid->sources.items[i]->file;
+        for (size_t p = 0; p < file->path_count && status == 0; p++) {
+            status = digest_file(&weights, file->paths[p]);
+        }
+        digest_print(identity->weights, weights);
+    }
+    return status;
+}
 
 int sweep_record_open(SweepRecord *record, const Grid *grid, const RunOptions *run)
 {
@@ -31,7 +75,7 @@ int sweep_record_open(SweepRecord *record, const Grid *grid, const RunOptions *r
         record->points[i] = i;
         record->seconds[i] = -1;
     }
-    return grid_identify(&record->identity, grid);
+    return identify(&record->identity, grid);
 }
 
 void sweep_record_clear(SweepRecord *record)
@@ -264,38 +308,24 @@ int sidecar_beside(json_t **sidecar, const char *table)
     return 0;
 }
 
-static bool fact_fits(char text[DIFFERENCE_TEXT], const json_t *sidecar, const Fact *fact)
-{
-    const char *theirs = sidecar_get(sidecar, fact->name);
-    json_t *ours = sidecar_text(fact->text); /* as it would be written */
-    const char *mine = json_string_value(ours);
-    bool same = strcmp(theirs, mine) == 0;
-    if (!same) {
-        snprintf(text, DIFFERENCE_TEXT, "%s %s, this is %s", fact->name,
-                 *theirs != '\0' ? theirs : "unknown", mine);
-    }
-    json_decref(ours);
-    return same;
-}
-
 /* Of the decisive facts, those of the program, which are the first, or all. */
-static bool facts_fit(char text[DIFFERENCE_TEXT], const json_t *sidecar, bool all)
+static bool facts_fit(char text[DIFFERENCE_TEXT], const json_t *sidecar, const RunRecord *run,
+                      bool all)
 {
-    Fact facts[FACTS_MOST];
-    size_t count = facts_read(facts);
-    if (count == 0) {
-        *text = '\0';
-        return false;
-    }
-    for (size_t i = 0; i < count; i++) {
-        for (int k = 0; sidecar_decisive[k] != NULL && (all || k < PROGRAM_FACTS); k++) {
-            bool same = strcmp(sidecar_decisive[k], facts[i].name) == 0;
-            if (same && !fact_fits(text, sidecar, &facts[i])) {
-                return false;
-            }
+    json_t *own = sidecar_value(run); /* as it would be written */
+    bool same = own != NULL;
+    *text = '\0';
+    for (int k = 0; same && sidecar_decisive[k] != NULL && (all || k < PROGRAM_FACTS); k++) {
+        const char *theirs = sidecar_get(sidecar, sidecar_decisive[k]);
+        const char *mine = sidecar_get(own, sidecar_decisive[k]);
+        same = strcmp(theirs, mine) == 0;
+        if (!same) {
+            snprintf(text, DIFFERENCE_TEXT, "%s %s, this is %s", sidecar_decisive[k],
+                     *theirs != '\0' ? theirs : "unknown", mine);
         }
     }
-    return true;
+    json_decref(own);
+    return same;
 }
 
 bool sidecar_schema_fits(char text[DIFFERENCE_TEXT], const json_t *sidecar)
@@ -342,11 +372,11 @@ static bool sweep_fits(char text[DIFFERENCE_TEXT], const json_t *sidecar, const 
 
 bool sidecar_fits(char text[DIFFERENCE_TEXT], const json_t *sidecar, const RunRecord *run)
 {
-    return sweep_fits(text, sidecar, run) && facts_fit(text, sidecar, true);
+    return sweep_fits(text, sidecar, run) && facts_fit(text, sidecar, run, true);
 }
 
 bool sidecar_same_sweep(const json_t *sidecar, const RunRecord *run)
 {
     char text[DIFFERENCE_TEXT];
-    return sweep_fits(text, sidecar, run) && facts_fit(text, sidecar, false);
+    return sweep_fits(text, sidecar, run) && facts_fit(text, sidecar, run, false);
 }

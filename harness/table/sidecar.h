@@ -4,9 +4,8 @@
 #ifndef HEADPROOF_HARNESS_TABLE_SIDECAR_H
 #define HEADPROOF_HARNESS_TABLE_SIDECAR_H
 
-#include "identity.h"
-
 #include "../base/atomic_file.h"
+#include "../base/digest.h"
 #include "../base/info.h"
 #include "../grid/grid.h"
 
@@ -16,6 +15,17 @@
  * depend on, or one of them goes or changes its meaning.  A column that comes is missed by its name
  * in older tables. */
 #define SIDECAR_SCHEMA 6
+
+/* A grid's identity: files of rows that agree in it can be put together.  points: the digest of the
+ * key columns of every point, in order, each followed by a newline, and then identity_end; weights:
+ * of the bytes of the files that weights come from, in order; "" without any. */
+typedef struct {
+    char points[DIGEST_TEXT], weights[DIGEST_TEXT];
+} GridIdentity;
+
+/* The digest of all points, of that of their keys, and whether --propagation gives their rows more
+ * columns. */
+uint64_t identity_end(uint64_t points, bool propagation);
 
 /* A sweep's own part: which points of its grid it evaluates, for shard `shard` of `shards`, and how
  * each ended.  passed, seconds [grid->count]; negative seconds: not measured, the rows are from an
