@@ -3,8 +3,11 @@
  */
 #include "options_cell.h"
 
+#include "../../memory/need.h"
+#include "../base/values.h"
 #include "../point/point.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- The cell -------------------------------------------------------------------------------- */
@@ -33,96 +36,58 @@ void options_write(FILE *file, const Point *point, const Axis *also)
 
 /* ---- What is read back ----------------------------------------------------------------------- */
 
-const char *options_of_line(AxisCell columns[AXIS_COUNT], AxisCell *options, const char *line)
+/* Sets the axis to what is at text; false: it is none of its values. */
+static bool set_value(Point *point, Axis axis, const char *text, size_t length)
 {
-    memset(columns, 0, AXIS_COUNT * sizeof *columns);
-    for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
-        if (axis_info(axis)->column != NULL) {
-            columns[axis] = (AxisCell){line, strcspn(line, ",\n")};
-            line += columns[axis].length;
-            if (*line++ != ',') {
-                return NULL;
-            }
-        }
+    ValueList list = {0};
+    Message message;
+    char *value = need_copy_of(text, length);
+    bool read = values_read(&list, &message, &axis_info(axis)->domain, value) == 0;
+    read = read && list.count == 1;
+    if (read) {
+        point_set(point, axis, list.values[0]);
     }
-    *options = (AxisCell){line, strcspn(line, ",\n")};
-    return line + options->length;
+    values_clear(&list);
+    free(value);
+    return read;
 }
 
-const char *options_find(size_t *length, const char *options, size_t size, const char *name)
+/* Sets what judges a row to what the options say, or to its default. */
+static bool set_judge(Point *point, Axis axis, const char *options)
 {
-    const char *end = options + size;
-    size_t named = strlen(name);
+    const char *name = axis_info(axis)->name, *end = options + strcspn(options, ",\n");
+    point_set(point, axis, point_default(point, axis));
     while (options < end) {
-        const char *separator = memchr(options, ';', (size_t)(end - options));
-        *length = (size_t)((separator != NULL ? separator : end) - options);
-        if (*length > named && memcmp(options, name, named) == 0 && options[named] == '=') {
-            *length -= named + 1;
-            return options + named + 1;
+        size_t length = strcspn(options, ";,\n"), named = strcspn(options, "=");
+        if (named == strlen(name) && memcmp(options, name, named) == 0) {
+            return named < length &&
+                   set_value(point, axis, options + named + 1, length - named - 1);
         }
-        options += *length + 1;
+        options += length + 1;
     }
-    return NULL;
+    return true;
 }
 
-bool options_judge(const char *options, size_t size)
+size_t key_read(Point *point, const char *line)
 {
-    const AxisInfo *axis = axis_info(AXIS_TOLERANCE);
-    const char *none = axis->domain.words[0];
-    size_t length = 0;
-    const char *value = options_find(&length, options, size, axis->name);
-    return value != NULL && (length != strlen(none) || memcmp(value, none, length) != 0);
-}
-
-/* The word's place in the domain; word_count: it is none of its words. */
-static size_t find_word(const Domain *domain, AxisCell cell)
-{
-    size_t i = 0;
-    while (i < domain->word_count && (strlen(domain->words[i]) != cell.length ||
-                                      memcmp(domain->words[i], cell.text, cell.length) != 0)) {
-        i++;
-    }
-    return i;
-}
-
-/* A row's value on an axis; text NULL: it says none. */
-static AxisCell find_cell(Axis axis, const char *options, size_t size, const AxisCell *columns)
-{
-    AxisCell cell = columns[axis];
-    if (cell.text == NULL) {
-        cell.text = options_find(&cell.length, options, size, axis_info(axis)->name);
-    }
-    return cell;
-}
-
-/* A point with what defaults hang on, which are words: of the row's axes those that it says. */
-static void read_words(Point *point, const char *options, size_t size, const AxisCell *columns)
-{
+    const char *cell = line;
     *point = (Point){0};
     for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
-        const Domain *domain = &axis_info(axis)->domain;
-        AxisCell cell = {0};
-        if (domain->kind == DOMAIN_WORDS) {
-            cell = find_cell(axis, options, size, columns);
+        size_t length = strcspn(cell, ",\n");
+        /* What defaults hang on, and how many rows there are. */
+        bool wanted = axis == AXIS_DEPTH || axis == AXIS_ARITHMETIC || axis == AXIS_REFERENCE;
+        if (axis_info(axis)->column == NULL) {
+            continue;
         }
-        size_t word = cell.text != NULL ? find_word(domain, cell) : domain->word_count;
-        if (word < domain->word_count) {
-            point_set(point, axis, (AxisValue){.form = FORM_WORD, .integer = word});
+        if (cell[length] != ',' ||
+            (wanted && length > 0 && !set_value(point, axis, cell, length))) {
+            return 0;
         }
+        cell += length + 1;
     }
-}
-
-void options_value(char text[VALUE_TEXT], Axis axis, const char *options, size_t size,
-                   const AxisCell columns[AXIS_COUNT])
-{
-    AxisCell cell = find_cell(axis, options, size, columns);
-    if (cell.text != NULL) {
-        snprintf(text, VALUE_TEXT, "%.*s", (int)cell.length, cell.text);
-        return;
-    }
-    Point point;
-    read_words(&point, options, size, columns);
-    value_print(text, &axis_info(axis)->domain, point_default(&point, axis));
+    bool read = set_judge(point, AXIS_TOLERANCE, cell) && set_judge(point, AXIS_JUDGE, cell) &&
+                set_judge(point, AXIS_NORM, cell);
+    return read ? (size_t)(cell - line) + strcspn(cell, ",\n") : 0;
 }
 
 /* ---- --expand -------------------------------------------------------------------------------- */

@@ -15,25 +15,10 @@
  * with AXIS_COUNT, NULL: none. */
 void options_write(FILE *file, const Point *point, const Axis *also);
 
-/* A row's value on an axis by its other columns; text NULL: the table has no such column. */
-typedef struct {
-    const char *text;
-    size_t length;
-} AxisCell;
-
-/* Finds these cells in a line of a sweep's table, and in *options the line's options.  Returns what
- * is behind those; NULL: there are fewer cells. */
-const char *options_of_line(AxisCell columns[AXIS_COUNT], AxisCell *options, const char *line);
-
-/* The value that an axis has in options [size], and its length; NULL: none is there. */
-const char *options_find(size_t *length, const char *options, size_t size, const char *name);
-
-/* Does a tolerance judge such a row? */
-bool options_judge(const char *options, size_t size);
-
-/* text = that value, or the default that the axis has in such a row. */
-void options_value(char text[VALUE_TEXT], Axis axis, const char *options, size_t size,
-                   const AxisCell columns[AXIS_COUNT]);
+/* Reads the key at the beginning of a line of a sweep's table: the point gets the depth and what
+ * judges its rows, with the defaults that these have in such a row.  Returns the key's length, up to
+ * the options; 0: it is none. */
+size_t key_read(Point *point, const char *line);
 
 /* --expand: a table with a column of its own for each axis that shares the column `options`: that
  * was given, or that `options` of any row has.  They stand behind the other columns.

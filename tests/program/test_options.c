@@ -114,42 +114,48 @@ static void pictures_see_one_value(void **state)
 
 /* ---- The cell -------------------------------------------------------------------------------- */
 
+/* The point that a row's key is read to: of this arithmetic, reference and options. */
+static Point point_of(const char *arithmetic, const char *reference, const char *options)
+{
+    Point point;
+    char line[256];
+    int key = snprintf(line, sizeof line, "fused,silu,none,3,2,8,2,0,7,20,%s,dense,%s,stable,1,%s",
+                       arithmetic, reference, options);
+    snprintf(line + key, sizeof line - (size_t)key, ",1,0.5\n");
+    assert_int_equal(key_read(&point, line), key);
+    assert_int_equal(point.spec.depth, 7);
+    return point;
+}
+
 /* What a row says nothing of: expected as the flags' defaults are documented. */
 static void defaults_hang_on_the_row(void **state)
 {
     static const struct {
-        const char *arithmetic, *reference, *options, *judge;
+        const char *arithmetic, *reference, *options;
+        ErrorKind judge;
     } rows[] = {
-        {"f64", "difference", "tolerance=1e-09", "total"},
-        {"none", "difference", "tolerance=1e-09", "construction"},
-        {"none", "difference", "tolerance=1e-09;judge=total", "total"},
-        {"f64", "none", "tolerance=1", "observed"},
+        {"f64", "difference", "tolerance=1e-09", ERROR_TOTAL},
+        {"none", "difference", "tolerance=1e-09", ERROR_CONSTRUCTION},
+        {"none", "difference", "tolerance=1e-09;judge=total", ERROR_TOTAL},
+        {"f64", "none", "tolerance=1", ERROR_OBSERVED},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        AxisCell columns[AXIS_COUNT] = {{0}};
-        char text[VALUE_TEXT];
-        columns[AXIS_ARITHMETIC] = (AxisCell){rows[i].arithmetic, strlen(rows[i].arithmetic)};
-        columns[AXIS_REFERENCE] = (AxisCell){rows[i].reference, strlen(rows[i].reference)};
-        options_value(text, AXIS_JUDGE, rows[i].options, strlen(rows[i].options), columns);
-        assert_string_equal(text, rows[i].judge);
+        Point point = point_of(rows[i].arithmetic, rows[i].reference, rows[i].options);
+        assert_int_equal(point.judge, rows[i].judge);
+        assert_true(point.judged && point.norm == NORM_MAX);
     }
 }
 
 static void values_are_found_by_their_whole_name(void **state)
 {
-    static const char options[] = "bias-row=first;row=3;tolerance=";
-    AxisCell columns[AXIS_COUNT] = {{0}};
-    char text[VALUE_TEXT];
-    size_t length;
-    assert_ptr_equal(options_find(&length, options, strlen(options), "row"), options + 19);
-    assert_int_equal(length, 1);
-    assert_null(options_find(&length, options, strlen(options), "bias"));
-    assert_null(options_find(&length, options, 15, "row"));
-    assert_null(options_find(&length, "", 0, "row"));
-    options_value(text, AXIS_ROW, options, strlen(options), columns);
-    assert_string_equal(text, "3");
-    options_value(text, AXIS_NORM, options, strlen(options), columns);
-    assert_string_equal(text, "max");
+    Point point = point_of("f64", "difference", "normalization=rmsnorm;xjudge=native");
+    assert_true(point.norm == NORM_MAX && point.judge == ERROR_TOTAL && !point.judged);
+    point = point_of("f64", "difference", "judge=native;norm=rel;tolerance=0.25");
+    assert_true(point.norm == NORM_REL && point.judge == ERROR_NATIVE && point.judged);
+    assert_true(point.tolerance == 0.25);
+    assert_int_equal(key_read(&point, "fused,silu,none,3\n"), 0);
+    assert_int_equal(key_read(&point, "a,b,c,3,2,8,2,0,7,20,f64,d,subtract,s,1,tolerance=\n"), 0);
+    assert_int_equal(key_read(&point, "a,b,c,3,2,8,2,0,7,20,f65,d,subtract,s,1,\n"), 0);
 }
 
 #define VERIFIED                                                                                   \

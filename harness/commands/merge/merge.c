@@ -1,5 +1,6 @@
 /*
- * The command `merge`: its words, the merged file with its sidecar, and the verdict.
+ * The command `merge`: rows of a sweep, each point's from one shard; the merged file with its
+ * sidecar, and the verdict.
  */
 #include <stdio.h>
 
@@ -9,7 +10,10 @@
 #include "../../base/conclusion.h"
 #include "../../base/message.h"
 #include "../../base/shown.h"
+#include "../../evaluate/verdict.h"
+#include "../../table/options_cell.h"
 #include "../../table/sink.h"
+#include "../../table/table.h"
 #include "../commands.h"
 
 #include <stdlib.h>
@@ -17,6 +21,83 @@
 
 /* Failing points whose reproducing command is printed; the rest is counted. */
 enum { FAILURES_SHOWN = 10 };
+
+/* ---- Rows of a sweep ----------------------------------------------------------------------- */
+
+/* The point whose rows are at text [size], layers 1 to its depth, and whether they pass; false:
+ * there is none. */
+static bool read_point(MergedPoint *merged, const char *text, size_t size, bool propagation)
+{
+    Point point;
+    Row row;
+    size_t length = key_read(&point, text);
+    char *key = need_copy_of(text, length);
+    *merged = (MergedPoint){.rows = text, .key = length, .passed = true};
+    row_init(&row, &point);
+    for (size_t layer = 1; layer <= point.spec.depth && length > 0; layer++) {
+        length = table_read_row(&row, text + merged->length, size - merged->length, key, layer,
+                                propagation);
+        merged->passed = merged->passed && row_passes(&point, &row);
+        merged->length += length;
+    }
+    row_clear(&row);
+    free(key);
+    return length > 0 && merged->length > 0;
+}
+
+/* Puts a shard's points where they belong in the grid. */
+static int take_points(Merge *merge, const ShardFile *file)
+{
+    json_t *facts = json_object_get(file->sidecar, "points"), *fact;
+    const char *next = file->text + merge->header_length, *end = file->text + file->size;
+    size_t i;
+    json_array_foreach(facts, i, fact)
+    {
+        json_int_t number = merge->shards > 1 ? json_integer_value(json_object_get(fact, "index"))
+                                              : (json_int_t)i + 1;
+        MergedPoint point;
+        if (!read_point(&point, next, (size_t)(end - next), merge_has_propagation(merge)) ||
+            number < 1 || number > (json_int_t)merge->point_count ||
+            merge->points[number - 1].rows != NULL) {
+            return merge_refuse_rows(file);
+        }
+        if (point.passed != json_is_true(json_object_get(fact, "passed"))) {
+            return merge_refuse_verdict(file, (size_t)number - 1);
+        }
+        point.fact = fact;
+        merge->points[number - 1] = point;
+        next += point.length;
+    }
+    return next == end ? 0 : merge_refuse_rows(file);
+}
+
+/* All points are there, and their keys are the grid's. */
+static int check_grid(const Merge *merge)
+{
+    uint64_t digest = DIGEST_START;
+    char text[DIGEST_TEXT] = "";
+    bool there = true;
+    for (size_t i = 0; i < merge->point_count && there; i++) {
+        const MergedPoint *point = &merge->points[i];
+        there = point->rows != NULL;
+        digest = digest_bytes(digest, point->rows, point->key);
+        digest = digest_bytes(digest, "\n", 1);
+    }
+    digest_print(text, identity_end(digest, merge_has_propagation(merge)));
+    const json_t *grid = json_object_get(merge->files[0].sidecar, "grid");
+    bool same = there && strcmp(text, sidecar_get(grid, "digest")) == 0;
+    return same ? 0 : merge_refuse_rows(&merge->files[0]);
+}
+
+/* Every point's rows from the shard that has it.  0, 2 or 99 after a message. */
+static int merge_points(Merge *merge)
+{
+    int status = 0;
+    for (size_t i = 0; i < merge->file_count && status == 0; i++) {
+        status = take_points(merge, &merge->files[i]);
+    }
+    return status != 0 ? status : check_grid(merge);
+}
 
 /* ---- The file ------------------------------------------------------------------------------ */
 
@@ -132,8 +213,8 @@ int command_merge(const Grid *grid, const RunOptions *run)
     }
     int status = merge_gather(&merge);
     if (status == 0) {
-        MergedPoint *points = need_zeros(merge.point_count + 1, sizeof *points);
-        status = (merge_is_verify(&merge) ? merge_verify : merge_points)(&merge, points);
+        merge.points = need_zeros(merge.point_count + 1, sizeof *merge.points);
+        status = (merge_is_verify(&merge) ? merge_verify : merge_points)(&merge);
     }
     if (status == 0) {
         merge_compare_machines(&merge);

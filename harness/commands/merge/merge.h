@@ -1,9 +1,8 @@
 /*
  * The insides of `headproof merge` (private to it): the files of shards as one run's.
  *
- *   merge.c         the command: its words, the file and its sidecar, the verdict
+ *   merge.c         the command: rows of a sweep, each from one shard; the file, the verdict
  *   shards.c        which shards there are, and whether they fit together
- *   sweep_rows.c    rows of a sweep, each from one shard
  *   verify_rows.c   rows of verify, each from all of them
  *
  * Umbrella header: for all of these.
@@ -22,11 +21,11 @@ typedef struct {
     size_t index;
 } ShardFile;
 
-/* The rows of a point of the grid, in a shard's text; fact: what the shard's sidecar says of it;
- * passed: what the rows say. */
+/* The rows of a point of the grid, in a shard's text; key: the length of their key; fact: what the
+ * shard's sidecar says of it; passed: what the rows say. */
 typedef struct {
     const char *rows;
-    size_t length;
+    size_t length, key;
     json_t *fact;
     bool passed;
 } MergedPoint;
@@ -34,7 +33,7 @@ typedef struct {
 typedef struct {
     ShardFile *files;
     size_t file_count;
-    MergedPoint *points;
+    MergedPoint *points; /* [point_count] */
     size_t point_count, shards;
     const char *header;
     size_t header_length;
@@ -64,14 +63,10 @@ int merge_refuse_verdict(const ShardFile *file, size_t point);
 
 /* ---- Rows ------------------------------------------------------------------------------------ */
 
-/* Every point's rows from the shard that has it; points [point_count + 1], cleared,
- * are the merge's from here on.  0, 2 or 99 after a message. */
-int merge_points(Merge *merge, MergedPoint *points) __attribute__((warn_unused_result));
-
 /* Are they rows of verify? */
 bool merge_is_verify(const Merge *merge);
 
 /* Rows of verify: the worst over the shards, row by row.  0, 2 or 99 after a message. */
-int merge_verify(Merge *merge, MergedPoint *points) __attribute__((warn_unused_result));
+int merge_verify(Merge *merge) __attribute__((warn_unused_result));
 
 #endif
