@@ -11,7 +11,6 @@
 #include "cost/cost.h"
 #include "guarantee/bound.h"
 #include "min_omega/search.h"
-#include "sweep/sweep.h"
 #include "verify/columns.h"
 
 #include <stdio.h>

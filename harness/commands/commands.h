@@ -66,6 +66,7 @@ RunCommand command_attribute;
 RunCommand command_merge;
 RunCommand command_python; /* `plot` and `report` (python.h) */
 
+void sweep_write_header(FILE *file, const RunOptions *run);
 void growth_write_header(FILE *file, const RunOptions *run);
 
 #endif

@@ -124,11 +124,6 @@ int sink_put(Sink *sink, const void *row)
     return 0;
 }
 
-int sink_append(Sink *sink, const char *rows, size_t length)
-{
-    return fwrite(rows, 1, length, sink->lines) == length ? 0 : -1;
-}
-
 int sink_finish(Sink *sink)
 {
     if (sink->journal != NULL && sink->put > 0) {

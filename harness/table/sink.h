@@ -67,9 +67,7 @@ void sink_clear(Sink *sink);
 /* From here on every commit turns lines of CSV into rows of the table's format. */
 void sink_format(Sink *sink, FormatTable table);
 
-/* Takes lines of CSV, and hands on all that were taken.  0; -1 (errno): the disk is full, or
- * failing. */
-int sink_append(Sink *sink, const char *rows, size_t length) __attribute__((warn_unused_result));
+/* Hands on the lines of CSV that `lines` took.  0; -1 (errno): the disk is full, or failing. */
 int sink_commit(Sink *sink) __attribute__((warn_unused_result));
 
 /* Prints that it cannot be written, for errno's reason.  Returns 99. */

@@ -11,7 +11,7 @@
 #include "../../base/csv_read.h"
 #include "../../base/text_stream.h"
 #include "../../table/columns.h"
-#include "../sweep/sweep.h"
+#include "../commands.h"
 #include "../verify/columns.h"
 
 #include <errno.h>

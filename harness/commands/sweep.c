@@ -1,32 +1,57 @@
 /*
  * The command `sweep`: every point's rows into a file, in grid order, whatever interrupts.
  */
-#include "sweep.h"
-
-#include "../../../memory/need.h"
-#include "../../base/interrupt.h"
-#include "../../base/memory.h"
-#include "../../base/message.h"
-#include "../../base/shown.h"
-#include "../../base/streams.h"
-#include "../../base/team.h"
-#include "../../base/text_stream.h"
-#include "../../base/ticker.h"
-#include "../../evaluate/predict.h"
-#include "../../evaluate/schedule.h"
-#include "../../table/options_cell.h"
-#include "../../table/summary.h"
-#include "../../table/table.h"
-#include "../commands.h"
+#include "../../memory/need.h"
+#include "../base/interrupt.h"
+#include "../base/memory.h"
+#include "../base/message.h"
+#include "../base/progress.h"
+#include "../base/shown.h"
+#include "../base/streams.h"
+#include "../base/team.h"
+#include "../base/text_stream.h"
+#include "../base/ticker.h"
+#include "../evaluate/dispatch.h"
+#include "../evaluate/predict.h"
+#include "../evaluate/rows.h"
+#include "../evaluate/schedule.h"
+#include "../table/live.h"
+#include "../table/options_cell.h"
+#include "../table/sink.h"
+#include "../table/summary.h"
+#include "../table/table.h"
+#include "commands.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* Failing points whose reproducing command is printed; the rest is counted. */
 enum { FAILURES_SHOWN = 10 };
 
-const Point *sweep_point(const Sweep *sweep, size_t position)
+/* rows, done, summaries [record.count]: of the points that are there.  taken: points before it are
+ * all there, and were written, where no journal has them, and reported.  writing: held while rows
+ * or files are written. */
+typedef struct {
+    const Grid *grid;
+    const RunOptions *options;
+    Sink sink;
+    Dispatch *dispatch; /* NULL: no other ranks */
+    RunRecord run;
+    SweepRecord record;
+    PointRows *rows;
+    bool *done;
+    PointSummary *summaries;
+    size_t count, taken, failures, bounds; /* bounds: cells */
+    Live live;                             /* a terminal's table */
+    Progress progress;
+    int write_error;
+    pthread_mutex_t writing;
+} Sweep;
+
+/* The point at a position of those that are evaluated. */
+static const Point *point_at(const Sweep *sweep, size_t position)
 {
     return &sweep->grid->points[sweep->record.points[position]];
 }
@@ -50,7 +75,8 @@ static int compare_indices(const void *a, const void *b)
     return (*x > *y) - (*x < *y);
 }
 
-size_t sweep_position(const Sweep *sweep, size_t index)
+/* The position of a point of the grid; record.count: it is not evaluated. */
+static size_t position_of(const Sweep *sweep, size_t index)
 {
     const SweepRecord *record = &sweep->record;
     const size_t *found =
@@ -60,23 +86,16 @@ size_t sweep_position(const Sweep *sweep, size_t index)
 
 static bool write_rows(Sweep *sweep, const Point *point, const PointRows *rows)
 {
-    bool shown = sweep->sink.text;
-    if (shown) {
+    FILE *file = sweep->sink.lines;
+    if (sweep->sink.text) {
         live_take(&sweep->live, point, rows->outcome.summary.sizes);
     }
-    int status;
     if (sweep->options->expand) {
-        char *text = NULL;
-        size_t size = 0;
-        FILE *stream = text_stream(&text, &size);
-        expanded_write(stream, sweep->grid, point, rows->text, rows->length);
-        (void)text_close(stream, &text);
-        status = sink_append(&sweep->sink, text, size);
-        free(text);
+        expanded_write(file, sweep->grid, point, rows->text, rows->length);
     } else {
-        status = sink_append(&sweep->sink, rows->text, rows->length);
+        (void)fwrite(rows->text, 1, rows->length, file); /* the file tells */
     }
-    return status == 0 && (!shown || sink_commit(&sweep->sink) == 0);
+    return !ferror(file) && (!sweep->sink.text || sink_commit(&sweep->sink) == 0);
 }
 
 /* All points before it were taken. */
@@ -113,7 +132,11 @@ static bool take_next(Sweep *sweep)
     return true;
 }
 
-bool sweep_take(Sweep *sweep, size_t position, PointRows *rows, bool more)
+/* A point is there, whose rows are the sweep's from here on: what it means for the table, the
+ * verdict and the summary, as soon as all before it are there.  rows->text may be NULL where a
+ * journal has them; rows->seconds is negative where they were not measured.  more: another follows
+ * at once.  False (errno): what is written failed. */
+static bool take_point(Sweep *sweep, size_t position, PointRows *rows, bool more)
 {
     bool written = true;
     sweep->rows[position] = *rows;
@@ -124,6 +147,85 @@ bool sweep_take(Sweep *sweep, size_t position, PointRows *rows, bool more)
     }
     return written && (sweep->sink.lines == NULL || more || sink_commit(&sweep->sink) == 0);
 }
+
+/* ---- What an interrupted or a complete sweep left ------------------------------------------- */
+
+void sweep_write_header(FILE *file, const RunOptions *run)
+{
+    table_write_header(file, run->propagation);
+}
+
+/* The line before the rows; free it. */
+static char *header_text(const Sweep *sweep)
+{
+    size_t size;
+    char *header;
+    FILE *text = text_stream(&header, &size);
+    sweep_write_header(text, sweep->options);
+    return text_close(text, &header);
+}
+
+/* The file is there already, of a run like this. */
+static int take_complete(Sweep *sweep, const char *text, size_t size)
+{
+    char *header = header_text(sweep);
+    size_t used = strlen(header);
+    bool same = used <= size && memcmp(text, header, used) == 0;
+    free(header);
+    used = same ? used : 0;
+    for (size_t i = 0; i < sweep->record.count && same; i++) {
+        PointRows rows = {.seconds = -1};
+        size_t length = rows_read(&rows.outcome, text + used, size - used, point_at(sweep, i));
+        same = length > 0 && take_point(sweep, i, &rows, true);
+        used += length;
+    }
+    if (!same || used < size) {
+        return sink_refuse(&sweep->sink, text + used, JOURNAL_UNEXPECTED);
+    }
+    if (!sweep->options->quiet) {
+        fprintf(stderr, "headproof: %s is complete\n", shown(sweep->options->output).text);
+    }
+    return 0;
+}
+
+/* Takes in the points that are in the journal, or in the complete file: *complete.  0; 2 after a
+ * message when they are not this sweep's; 99 after one. */
+static int take_kept(Sweep *sweep, bool *complete)
+{
+    Journal *journal = sweep->sink.journal;
+    JournalPoint point;
+    size_t size;
+    bool broken;
+    *complete = false;
+    if (journal == NULL) {
+        return 0; /* nothing is read back */
+    }
+    const char *text = journal_complete(journal, &size);
+    if (text != NULL) {
+        *complete = true;
+        return take_complete(sweep, text, size);
+    }
+    while (journal_next(journal, &point, &broken)) {
+        PointRows rows = {.seconds = -1};
+        size_t position = position_of(sweep, point.index);
+        if (position == sweep->record.count || sweep->done[position] ||
+            rows_read(&rows.outcome, point.rows, point.length, point_at(sweep, position)) !=
+                point.length) {
+            return sink_refuse(&sweep->sink, NULL, JOURNAL_UNEXPECTED);
+        }
+        (void)take_point(sweep, position, &rows, true); /* nothing is written */
+    }
+    if (broken) {
+        return sink_refuse(&sweep->sink, NULL, JOURNAL_ALTERED);
+    }
+    if (!sweep->options->quiet && sweep->count > 0) {
+        fprintf(stderr, "headproof: %zu of %zu points are there already\n", sweep->count,
+                sweep->record.count);
+    }
+    return 0;
+}
+
+/* ---- What this one adds -------------------------------------------------------------------- */
 
 static bool commit_point(void *context, size_t index, PointRows *rows, bool more)
 {
@@ -138,7 +240,7 @@ static bool commit_point(void *context, size_t index, PointRows *rows, bool more
         free(rows->text);
         rows->text = NULL;
     }
-    written = written && sweep_take(sweep, sweep_position(sweep, index), rows, more);
+    written = written && take_point(sweep, position_of(sweep, index), rows, more);
     if (written) {
         progress_add(&sweep->progress, 1, point_cost(&sweep->grid->points[index]));
     } else {
@@ -180,7 +282,7 @@ static int run_points(Sweep *sweep)
     for (size_t i = 0; i < sweep->record.count; i++) {
         if (!sweep->done[i]) {
             points[work.count++] = sweep->record.points[i];
-            cost += point_cost(sweep_point(sweep, i));
+            cost += point_cost(point_at(sweep, i));
         }
     }
     progress_open(&sweep->progress, progress_stderr(sweep->options->quiet), cost);
@@ -204,28 +306,6 @@ static int run_points(Sweep *sweep)
     }
     errno = sweep->write_error;
     return errno != 0 ? sink_failed(&sweep->sink) : 0;
-}
-
-void sweep_write_header(FILE *file, const RunOptions *run)
-{
-    table_write_header(file, run->propagation);
-}
-
-char *sweep_header(const Sweep *sweep)
-{
-    size_t size, length;
-    char *header;
-    FILE *text = text_stream(&header, &size);
-    sweep_write_header(text, sweep->options);
-    (void)text_close(text, &header);
-    if (!sweep->options->expand) {
-        return header;
-    }
-    char *expanded = NULL;
-    FILE *stream = text_stream(&expanded, &length);
-    expanded_write(stream, sweep->grid, NULL, header, size);
-    free(header);
-    return text_close(stream, &expanded);
 }
 
 /* Where there is a file, or stdout was asked to be the table.  false: it cannot be written. */
@@ -257,10 +337,18 @@ static int write_file(Sweep *sweep)
 {
     Sink *sink = &sweep->sink;
     Journal *journal = sink->journal;
-    char *header = sweep_header(sweep);
-    int status = journal != NULL                     ? journal_begin(journal, &sweep->run)
-                 : fputs(header, sink->lines) == EOF ? sink_failed(sink)
-                                                     : 0;
+    char *header = header_text(sweep);
+    int status;
+    if (journal != NULL) {
+        status = journal_begin(journal, &sweep->run);
+    } else {
+        if (sweep->options->expand) {
+            expanded_write(sink->lines, sweep->grid, NULL, header, strlen(header));
+        } else {
+            fputs(header, sink->lines);
+        }
+        status = ferror(sink->lines) ? sink_failed(sink) : 0;
+    }
     status = status != 0 ? status : run_points(sweep);
     if (status == 0) {
         pthread_mutex_lock(&sweep->writing);
@@ -282,7 +370,7 @@ static const SinkKind sweep_sink = {
 static int run_points_left(Sweep *sweep)
 {
     bool complete;
-    int status = sweep_take_kept(sweep, &complete);
+    int status = take_kept(sweep, &complete);
     if (status != 0 || complete) {
         return status;
     }
