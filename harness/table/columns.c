@@ -182,34 +182,34 @@ const char *column_name(ColumnKind kind)
     return column->name;
 }
 
-static const Column *column_of_cell(size_t cell)
+/* The column of the size at that place in a row, as it was measured, or of its logarithm. */
+static const Column *column_of_cell(size_t cell, bool log10)
 {
     const Column *column = columns;
-    while (column->cell != cell) { /* derived columns stand behind their errors */
-        column++;
+    while (column->cell != cell || (column->unit == UNIT_LOG10) != log10) {
+        column++; /* derived columns stand behind their errors */
     }
     return column;
+}
+
+static size_t error_cell(ErrorKind kind, Norm norm)
+{
+    return offsetof(Row, errors.error) + (kind * (size_t)NORM_COUNT + norm) * sizeof(RefCell);
 }
 
 const Column *column_of_error(ErrorKind kind, Norm norm)
 {
-    return column_of_cell(offsetof(Row, errors.error) +
-                          (kind * (size_t)NORM_COUNT + norm) * sizeof(RefCell));
+    return column_of_cell(error_cell(kind, norm), false);
 }
 
 const Column *column_of_part(size_t part)
 {
-    return column_of_cell(offsetof(Row, errors.propagation) + part * sizeof(RefCell));
+    return column_of_cell(offsetof(Row, errors.propagation) + part * sizeof(RefCell), false);
 }
 
 const Column *column_of_log(ErrorKind kind)
 {
-    const Column *column = column_of_error(kind, NORM_MAX);
-    size_t cell = column->cell;
-    while (column->cell != cell || column->unit != UNIT_LOG10) { /* it stands behind the error */
-        column++;
-    }
-    return column;
+    return column_of_cell(error_cell(kind, NORM_MAX), true);
 }
 
 bool column_is_size(const Column *column)

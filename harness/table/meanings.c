@@ -6,6 +6,7 @@
 #include "bounds.h"
 #include "columns.h"
 
+#include <fnmatch.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -225,22 +226,11 @@ static const char *const units[] = {
     [UNIT_LOG10] = "log10",
 };
 
-static bool is_name(const char *pattern, const char *name)
-{
-    const char *star = strchr(pattern, '*');
-    if (star == NULL) {
-        return strcmp(pattern, name) == 0;
-    }
-    size_t length = strlen(name), head = (size_t)(star - pattern), tail = strlen(star + 1);
-    return length >= head + tail && strncmp(name, pattern, head) == 0 &&
-           strcmp(name + length - tail, star + 1) == 0;
-}
-
 static const Said *find_said(const char *command, const char *name)
 {
     for (size_t i = 0; i < sizeof said / sizeof *said; i++) {
         bool its = said[i].command == NULL || strcmp(said[i].command, command) == 0;
-        if (its && is_name(said[i].name, name)) {
+        if (its && fnmatch(said[i].name, name, 0) == 0) {
             return &said[i];
         }
     }

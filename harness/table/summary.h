@@ -1,7 +1,5 @@
 /*
- * A point's part of the short table after a sweep: its errors at a few layers.
- *
- * Umbrella header: for summary_table.c, which prints it.
+ * The short table after a sweep, and a point's part of it: its errors at a few layers.
  */
 #ifndef HEADPROOF_HARNESS_TABLE_SUMMARY_H
 #define HEADPROOF_HARNESS_TABLE_SUMMARY_H
