@@ -76,24 +76,6 @@ static int write_rows(const Grid *grid, const RunOptions *run, bool searches)
 
 /* ---- What Python is told --------------------------------------------------------------------- */
 
-/* The axes in their order: columns, and names with a default. */
-static void add_axes(PythonWords *words)
-{
-    char *axes;
-    size_t size;
-    FILE *text = text_stream(&axes, &size);
-    for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
-        char standard[VALUE_TEXT];
-        const AxisInfo *info = axis_info(axis);
-        value_print(standard, &info->domain, info->standard);
-        fprintf(text, "%s%s%s%s", axis > 0 ? "," : "",
-                info->column != NULL ? info->column : info->name, info->column != NULL ? "" : "=",
-                info->column != NULL ? "" : standard);
-    }
-    python_add(words, "--axes=%s", text_close(text, &axes));
-    free(axes);
-}
-
 /* --predict: an axis, and its values one by one, of tau numbers alone.  0; 2 or 99 after a
  * message. */
 static int add_predict(PythonWords *words, const char *text)
@@ -135,7 +117,6 @@ static int add_predict(PythonWords *words, const char *text)
 static int find_words(PythonWords *words, const Grid *grid, const RunOptions *run)
 {
     python_add(words, "growth");
-    add_axes(words);
     if (run->growth.norm != NORM_COUNT) {
         python_add(words, "--norm=%s", axis_info(AXIS_NORM)->domain.words[run->growth.norm]);
     }

@@ -2,12 +2,11 @@
 
 The program reads and checks the command line, and starts this with what it says:
 
-    growth --axes=AXIS,AXIS=DEFAULT,... [--norm=NORM] [--check=TABLE] [--predict=AXIS=X,...]
-           [--evaluations=COUNT] [--quiet] [--] TABLE.csv... | [--] growth WORDS...
+    growth [--norm=NORM] [--check=TABLE] [--predict=AXIS=X,...] [--evaluations=COUNT] [--quiet]
+           [--] TABLE.csv... | [--] growth WORDS...
 
-AXIS: those of a row, with a default where it has no column; WORDS: of a grid, as they were typed,
-whose points stand on stdin, a command line each.  Rows go to stdout, without a header, and behind
-them "# " and the last words.
+WORDS: of a grid, as they were typed, whose points stand on stdin, a command line each.  Rows go to
+stdout, without a header, and behind them "# " and the last words.
 """
 
 from __future__ import annotations
@@ -24,6 +23,7 @@ import numpy as np
 from . import laws as lawbook
 from .command_line import Complaint, flags_and_files, say, shown
 from .laws import Band, Floats, Law
+from .program import dump
 from .series import AXES, Axis, Csv, Rows, Series, each, read_whole, size_text
 
 SEEDS_FIRST = 3  # of the first round
@@ -298,7 +298,8 @@ class Growth:
 def run(words: List[str]) -> int:
     """The command; its exit code."""
     flags, named = flags_and_files(words)
-    axes = [Axis(*text.split("=", 1)) for text in flags["axes"].split(",")]
+    axes = [Axis(axis["column"] or axis["name"], "" if axis["column"] else axis["default"])
+            for axis in dump()["axes"]]
     grid = Grid(named, list(sys.stdin) if named[0] == "growth" else [])
     try:
         if grid.points:
