@@ -16,7 +16,6 @@
 #include "../evaluate/rows.h"
 #include "../evaluate/schedule.h"
 #include "../table/live.h"
-#include "../table/options_cell.h"
 #include "../table/sink.h"
 #include "../table/summary.h"
 #include "../table/table.h"

@@ -77,7 +77,7 @@ typedef struct RunOptions {
     bool measure;             /* --measure, of cost */
     bool certify;             /* --certify: say how many cells are only bounds */
     bool propagation;         /* --propagation, of sweep and depth: every point has it too */
-    bool expand;              /* --expand, of sweep and depth: see table/options_cell.h */
+    bool expand;              /* --expand, of sweep and depth: see table/table.h */
     bool file_only;           /* of sweep: says nothing of failures, and prints no summary */
     CheckOptions check;
     GrowthOptions growth;

@@ -155,22 +155,17 @@ bool column_names_row(const char *name)
 
 bool column_holds_text(const char *name)
 {
-    /* Of other commands than sweep. */
-    static const char *const others[] = {"model",  "preset",     "tokens",   "kind",
-                                         "source", "law",        "axis",     "why",
-                                         "theory", "unfinished", "positions"};
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-        if (strcmp(name, others[i]) == 0) {
+    static const char *const words[] = {OPTIONS_COLUMN, BOUNDS_COLUMN, "status",   "model",
+                                        "preset",       "tokens",      "kind",     "source",
+                                        "law",          "axis",        "why",      "theory",
+                                        "unfinished",   "positions",   "from_term"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (strcmp(name, words[i]) == 0) {
             return true;
         }
     }
     Axis axis = column_axis(name);
-    if (axis < AXIS_COUNT) {
-        return axis_info(axis)->domain.kind == DOMAIN_WORDS;
-    }
-    ColumnKind kind = column_kind(name);
-    return kind == COLUMN_STATUS || kind == COLUMN_BOUNDS || strcmp(name, "from_term") == 0 ||
-           strcmp(name, OPTIONS_COLUMN) == 0;
+    return axis < AXIS_COUNT && axis_info(axis)->domain.kind == DOMAIN_WORDS;
 }
 
 const char *column_name(ColumnKind kind)
@@ -215,12 +210,6 @@ const Column *column_of_log(ErrorKind kind)
 bool column_is_size(const Column *column)
 {
     return column->kind == COLUMN_REFERENCE || column->kind == COLUMN_MACHINE;
-}
-
-RefCell *column_cell(const Column *column, Row *row)
-{
-    bool derived = column->unit == UNIT_ULP || column->unit == UNIT_LOG10;
-    return derived ? NULL : (void *)((unsigned char *)(void *)row + column->cell);
 }
 
 /* cell = max / ulp(size), the ulp of the arithmetic's format. */

@@ -87,9 +87,6 @@ const Column *column_of_log(ErrorKind kind);
 /* A column of sizes: of kind COLUMN_REFERENCE or COLUMN_MACHINE. */
 bool column_is_size(const Column *column);
 
-/* The row's cell of a column of sizes, as it was measured; NULL: the size is derived from it. */
-RefCell *column_cell(const Column *column, Row *row);
-
 /* cell = what the column of sizes holds in that row of the point, in its unit. */
 void column_value(RefCell *cell, const Column *column, const Point *point, const Row *row);
 

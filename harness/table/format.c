@@ -9,6 +9,7 @@
 #include "../base/message.h"
 #include "bounds.h"
 #include "columns.h"
+#include "table.h"
 
 #include <errno.h>
 #include <mpfr.h>
@@ -64,29 +65,24 @@ int format_check(const RunOptions *run)
     return 0;
 }
 
-/* Moves *text behind its decimal digits; false: there are none. */
-static bool skip_digits(const char **text)
-{
-    size_t count = strspn(*text, "0123456789");
-    *text += count;
-    return count > 0;
-}
-
 bool format_is_number(const char *text)
 {
+    static const char digits[] = "0123456789";
     text += *text == '-';
-    bool ok = *text != '0' || text[1] < '0' || text[1] > '9'; /* no 007 */
-    ok = skip_digits(&text) && ok;
+    size_t whole = strspn(text, digits), fraction = 1, exponent = 1;
+    bool leads = *text == '0' && whole > 1; /* no 007 */
+    text += whole;
     if (*text == '.') {
-        text++;
-        ok = skip_digits(&text) && ok;
+        fraction = strspn(++text, digits);
+        text += fraction;
     }
     if (*text == 'e' || *text == 'E') {
         text++;
         text += *text == '-' || *text == '+';
-        ok = skip_digits(&text) && ok;
+        exponent = strspn(text, digits);
+        text += exponent;
     }
-    return ok && *text == '\0';
+    return whole > 0 && !leads && fraction > 0 && exponent > 0 && *text == '\0';
 }
 
 void format_short(char text[SHORT_TEXT], const FormatCell *cell)
@@ -117,56 +113,41 @@ void format_clear(FormatTable *table)
         table->format->clear(table);
     }
     free(table->header);
-    free(table->columns);
+    free(table->texts);
     free(table->cells);
     *table = (FormatTable){0};
-}
-
-/* Cuts the first cell off a line; the rest, or NULL. */
-static char *cut_cell(char *line)
-{
-    char *comma = strchr(line, ',');
-    if (comma != NULL) {
-        *comma++ = '\0';
-    }
-    return comma;
 }
 
 /* line: the table's from here on. */
 static void take_header(FormatTable *table, char *line)
 {
-    size_t count = 1;
+    table->count = 1;
     for (const char *at = line; *at != '\0'; at++) {
-        count += *at == ',';
+        table->count += *at == ',';
     }
     table->header = line;
-    table->columns = need_zeros(count, sizeof *table->columns);
-    table->cells = need_zeros(count, sizeof *table->cells);
-    table->bounds = count;
-    for (char *name = line, *next; name != NULL; name = next) {
-        next = cut_cell(name);
-        table->bounds = strcmp(name, BOUNDS_COLUMN) == 0 ? table->count : table->bounds;
-        table->columns[table->count++] = (FormatColumn){name, column_holds_text(name)};
+    table->texts = need_zeros(table->count, sizeof *table->texts);
+    table->cells = need_zeros(table->count, sizeof *table->cells);
+    table->bounds = table->count;
+    (void)table_cut(table->texts, table->count, line);
+    for (size_t i = 0; i < table->count; i++) {
+        const char *name = table->texts[i];
+        table->bounds = strcmp(name, BOUNDS_COLUMN) == 0 ? i : table->bounds;
+        table->cells[i] = (FormatCell){.name = name, .words = column_holds_text(name)};
     }
 }
 
 /* false: the row has not as many cells as the header. */
 static bool take_row(FormatTable *table, char *line)
 {
-    size_t count = 0;
-    for (char *text = line, *next; text != NULL; text = next) {
-        next = cut_cell(text);
-        if (count == table->count) {
-            return false;
-        }
-        table->cells[count++] = (FormatCell){.text = text};
-    }
-    if (count < table->count) {
+    if (table_cut(table->texts, table->count, line) != table->count) {
         return false;
     }
-    for (size_t i = 0; table->bounds < count && i < count; i++) {
-        table->cells[i].bound =
-            bounds_has(table->cells[table->bounds].text, table->columns[i].name);
+    const char *bounds = table->bounds < table->count ? table->texts[table->bounds] : "";
+    for (size_t i = 0; i < table->count; i++) {
+        FormatCell *cell = &table->cells[i];
+        cell->text = table->texts[i];
+        cell->bound = bounds_has(bounds, cell->name);
     }
     table->format->row(table);
     table->rows++;

@@ -14,32 +14,26 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* A column of the table; text: its cells are words, even where one looks like a number. */
+/* A column of the table, and its cell in the row at hand, as CSV has it, "" where it is blank.
+ * words: its cells are words, even where one looks like a number; bound: the cell is only an upper
+ * bound, which its column is named for in `bounds`. */
 typedef struct {
-    const char *name;
-    bool text;
-} FormatColumn;
-
-/* A cell as CSV has it, "" where it is blank; bound: it is only an upper bound, which its column
- * is named for in `bounds`. */
-typedef struct {
-    const char *text;
-    bool bound;
+    const char *name, *text;
+    bool words, bound;
 } FormatCell;
 
 typedef struct Format Format;
 
-/* A table on its way to a file.  Its opener says format, file, whole and brief.
- * state: the writer's own; whole: with columns that a format for eyes leaves out otherwise; brief:
- * with ROWS_SEEN rows.  columns, cells [count]: of the header, and of the row at hand; rows: written
- * so far; header: the line that the names are in, cut; bounds: the column that names bounds, or
- * count. */
+/* A table on its way to a file.  Its opener says format, file, whole and brief.  state: of the
+ * writer; whole: with columns that a format for eyes leaves out otherwise; brief: with ROWS_SEEN
+ * rows.  cells, texts [count]: of the row at hand; rows: written so far; header: the line that the
+ * names are in, cut; bounds: the column that names bounds, or count. */
 typedef struct {
     const Format *format;
     FILE *file;
     void *state;
     bool whole, brief;
-    FormatColumn *columns;
+    const char **texts;
     FormatCell *cells;
     size_t count, rows, bounds;
     char *header;

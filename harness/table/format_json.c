@@ -46,10 +46,10 @@ static void write_object(const FormatTable *table)
 {
     for (size_t i = 0; i < table->count; i++) {
         fputs(i == 0 ? "{" : ", ", table->file);
-        write_string(table->file, "", table->columns[i].name);
-        fputs(": ", table->file);
         const FormatCell *cell = &table->cells[i];
-        bool number = !table->columns[i].text && !cell->bound && format_is_number(cell->text) &&
+        write_string(table->file, "", cell->name);
+        fputs(": ", table->file);
+        bool number = !cell->words && !cell->bound && format_is_number(cell->text) &&
                       double_holds(cell->text);
         if (number || *cell->text == '\0') {
             fputs(number ? cell->text : "null", table->file);

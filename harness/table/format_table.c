@@ -103,7 +103,7 @@ static Shelf *shelf_begin(FormatTable *table)
     *shelf = (Shelf){.look = table->format == &format_markdown ? &markdown : &plain,
                      .sizes = STREAM_SIZES_NONE};
     for (size_t i = 0; i < table->count; i++) {
-        const FormatCell name = {.text = table->columns[i].name};
+        const FormatCell name = {.text = table->cells[i].name};
         shelf_add(shelf, &name, false);
     }
     return shelf;
@@ -112,7 +112,7 @@ static Shelf *shelf_begin(FormatTable *table)
 static size_t find(const FormatTable *table, const char *name)
 {
     size_t i = 0;
-    while (i < table->count && strcmp(table->columns[i].name, name) != 0) {
+    while (i < table->count && strcmp(table->cells[i].name, name) != 0) {
         i++;
     }
     return i;
@@ -139,7 +139,7 @@ static void shelf_row(FormatTable *table)
         }
     }
     for (size_t i = 0; i < table->count; i++) {
-        bool number = !table->columns[i].text && format_is_number(cells[i].text);
+        bool number = !table->cells[i].words && format_is_number(cells[i].text);
         shelf_add(shelf, &cells[i], number);
     }
 }
@@ -213,7 +213,7 @@ static void drop_common(const FormatTable *table, size_t options)
 static bool is_one_stack(const Page *page)
 {
     for (size_t i = 0; i < page->table->count; i++) {
-        const char *name = page->table->columns[i].name;
+        const char *name = page->table->cells[i].name;
         if (column_names_row(name) && strcmp(name, LAYER_COLUMN) != 0 && page->contents[i].varies) {
             return false;
         }
@@ -225,7 +225,7 @@ static bool is_one_stack(const Page *page)
  * that is alone its Omega; figures have ranks, each its own. */
 static int rank_of(const Page *page, size_t column, Norm norm)
 {
-    const char *name = page->table->columns[column].name;
+    const char *name = page->table->cells[column].name;
     const Content *content = &page->contents[column];
     if (content->blank) {
         return RANK_UNSEEN;
@@ -271,11 +271,11 @@ static void choose(Page *page)
     page->upright = table->rows <= UPRIGHT_MOST && (missing < RANK_ERROR || taken > COLUMNS_MOST);
     page->folded = !page->upright && missing == RANK_KEPT;
     for (size_t i = 0; i < count && page->folded; i++) {
-        seen[i].width = column_names_row(table->columns[i].name) ? 0 : seen[i].width;
+        seen[i].width = column_names_row(table->cells[i].name) ? 0 : seen[i].width;
     }
     (void)columns_fit(seen, count, page->upright ? SIZE_MAX : page->line);
     for (size_t i = 0; i < count; i++) {
-        bool key = page->folded && column_names_row(table->columns[i].name);
+        bool key = page->folded && column_names_row(table->cells[i].name);
         if (seen[i].taken) {
             page->columns[key ? count + page->keys++ : page->count++] = i;
         }
@@ -299,7 +299,7 @@ static const char *text_of(const Page *page, size_t line, size_t i)
 
 static bool is_left(const Page *page, size_t i)
 {
-    return page->upright ? i == 0 : page->table->columns[page->columns[i]].text;
+    return page->upright ? i == 0 : page->table->cells[page->columns[i]].words;
 }
 
 /* Dashes below the names, a colon where a column of numbers ends. */
@@ -347,7 +347,7 @@ static void write_folded(const Page *page, size_t line)
     }
     for (size_t i = 0; i < page->keys && !same && line > 0; i++) {
         size_t column = page->columns[table->count + i];
-        folded_add(table->file, &at, page->line, table->columns[column].name,
+        folded_add(table->file, &at, page->line, table->cells[column].name,
                    cell_at(table, line, column));
     }
     fputs(at > 0 ? "\n" : "", table->file);

@@ -165,17 +165,19 @@ static int refuse(const char *path, const char *why, const char *remedy)
 
 #define REPLACED "without --resume it is replaced"
 
-/* Takes up FILE, whose sidecar this is. */
-static int compare_complete(Journal *journal, const json_t *sidecar, const RunRecord *run)
+/* FILE is there, of a run like this, and its bytes are those that its sidecar was written with.  0;
+ * 2 or 99 after a message. */
+static int read_complete(Journal *journal, const json_t *sidecar, const RunRecord *run)
 {
     char difference[DIFFERENCE_TEXT] = "", why[DIFFERENCE_TEXT + 32];
     const char *path = journal->file.path;
+    if (sidecar == NULL) {
+        return refuse(path, "it is complete, and no .json beside it says what run it is of",
+                      REPLACED);
+    }
     if (!sidecar_fits(difference, sidecar, run)) {
-        if (*difference == '\0') {
-            return facts_fault();
-        }
         snprintf(why, sizeof why, "it is complete, of %s", difference);
-        return refuse(path, why, REPLACED);
+        return *difference == '\0' ? facts_fault() : refuse(path, why, REPLACED);
     }
     free(journal->text);
     journal->text = file_text(&journal->size, path);
@@ -188,29 +190,24 @@ static int compare_complete(Journal *journal, const json_t *sidecar, const RunRe
                       "with: it was edited, or another file took its place",
                       REPLACED);
     }
-    journal->complete = journal->passed = true;
-    size_t i;
-    const json_t *point;
-    json_array_foreach(json_object_get(sidecar, "points"), i, point)
-    {
-        journal->passed = journal->passed && json_is_true(json_object_get(point, "passed"));
-    }
     return 0;
 }
 
-/* FILE is there, and no point of a FILE.partial. */
+/* The same, where there is no point of a FILE.partial. */
 static int take_complete(Journal *journal, const RunRecord *run)
 {
     json_t *sidecar;
     int status = sidecar_beside(&sidecar, journal->file.path);
-    if (status != 0) {
-        return status;
+    status = status != 0 ? status : read_complete(journal, sidecar, run);
+    if (status == 0) {
+        size_t i;
+        const json_t *point;
+        journal->complete = journal->passed = true;
+        json_array_foreach(json_object_get(sidecar, "points"), i, point)
+        {
+            journal->passed = journal->passed && json_is_true(json_object_get(point, "passed"));
+        }
     }
-    if (sidecar == NULL) {
-        return refuse(journal->file.path,
-                      "it is complete, and no .json beside it says what run it is of", REPLACED);
-    }
-    status = compare_complete(journal, sidecar, run);
     json_decref(sidecar);
     return status;
 }

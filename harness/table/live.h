@@ -7,7 +7,6 @@
 
 #include "../base/terminal.h"
 #include "../grid/grid.h"
-#include "axis_columns.h"
 #include "format.h"
 #include "summary.h"
 

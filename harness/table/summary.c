@@ -6,7 +6,6 @@
 
 #include "../../memory/need.h"
 #include "../base/terminal.h"
-#include "axis_columns.h"
 #include "columns.h"
 
 #include <math.h>

@@ -80,9 +80,9 @@ static bool read_sizes(Row *row, const Number *numbers, const char *bounds)
         if ((bound && !number) || (is_size && column_fault(column, &numbers[i], bound) != NULL)) {
             return false;
         }
-        RefCell *cell = is_size ? column_cell(column, row) : NULL;
-        if (cell != NULL) {
-            set_cell(cell, &numbers[i], bound ? CELL_BOUND : state);
+        if (is_size && (column->unit == UNIT_ABSOLUTE || column->unit == UNIT_RELATIVE)) {
+            RefCell *cell = (void *)((unsigned char *)(void *)row + column->cell);
+            set_cell(cell, &numbers[i], bound ? CELL_BOUND : state); /* others follow from it */
         }
     }
     return *bounds == '\0';
@@ -112,19 +112,20 @@ static bool read_cells(Row *row, const char *const *cells, bool propagation)
     return ok && read_sizes(row, numbers, bounds);
 }
 
-/* line: the cells, a comma before each. */
-static bool read_line(Row *row, char *line, bool propagation)
+size_t table_cut(const char **cells, size_t most, char *line)
 {
-    const char *cells[COLUMN_MOST];
     size_t count = 0;
-    char *next = line;
-    while (next != NULL && *next == ',' && count < column_count(propagation)) {
-        *next++ = '\0';
-        cells[count++] = next;
-        next = strchr(next, ',');
+    for (char *next; line != NULL; line = next) {
+        next = strchr(line, ',');
+        if (next != NULL) {
+            *next++ = '\0';
+        }
+        if (count < most) {
+            cells[count] = line;
+        }
+        count++;
     }
-    return next == NULL && count == column_count(propagation) &&
-           read_cells(row, cells, propagation);
+    return count;
 }
 
 size_t table_read_row(Row *row, const char *text, size_t size, const char *key, size_t layer,
@@ -139,8 +140,11 @@ size_t table_read_row(Row *row, const char *text, size_t size, const char *key, 
         return 0;
     }
     const char *cells = text + before + length;
+    const char *cut[COLUMN_MOST];
     char *line = need_copy_of(cells, (size_t)(newline - cells));
-    bool whole = cells + strlen(line) == newline && read_line(row, line, propagation);
+    bool whole = cells + strlen(line) == newline && *line == ',' &&
+                 table_cut(cut, COLUMN_MOST, line + 1) == column_count(propagation) &&
+                 read_cells(row, cut, propagation);
     free(line);
     row->layer = layer;
     return whole ? (size_t)(newline - text) + 1 : 0;

@@ -1,7 +1,7 @@
 /*
  * The column `options`: it says what is not at its default, whatever was given.
  */
-#include "../../harness/table/options_cell.h"
+#include "../../harness/table/table.h"
 
 #include "../interrupted.h"
 #include "../shell.h"
@@ -122,7 +122,7 @@ static Point point_of(const char *arithmetic, const char *reference, const char 
     int key = snprintf(line, sizeof line, "fused,silu,none,3,2,8,2,0,7,20,%s,dense,%s,stable,1,%s",
                        arithmetic, reference, options);
     snprintf(line + key, sizeof line - (size_t)key, ",1,0.5\n");
-    assert_int_equal(key_read(&point, line), key);
+    assert_int_equal(table_read_key(&point, line), key);
     assert_int_equal(point.spec.depth, 7);
     return point;
 }
@@ -153,9 +153,10 @@ static void values_are_found_by_their_whole_name(void **state)
     point = point_of("f64", "difference", "judge=native;norm=rel;tolerance=0.25");
     assert_true(point.norm == NORM_REL && point.judge == ERROR_NATIVE && point.judged);
     assert_true(point.tolerance == 0.25);
-    assert_int_equal(key_read(&point, "fused,silu,none,3\n"), 0);
-    assert_int_equal(key_read(&point, "a,b,c,3,2,8,2,0,7,20,f64,d,subtract,s,1,tolerance=\n"), 0);
-    assert_int_equal(key_read(&point, "a,b,c,3,2,8,2,0,7,20,f65,d,subtract,s,1,\n"), 0);
+    assert_int_equal(table_read_key(&point, "fused,silu,none,3\n"), 0);
+    assert_int_equal(table_read_key(&point, "a,b,c,3,2,8,2,0,7,20,f64,d,subtract,s,1,tolerance=\n"),
+                     0);
+    assert_int_equal(table_read_key(&point, "a,b,c,3,2,8,2,0,7,20,f65,d,subtract,s,1,\n"), 0);
 }
 
 #define VERIFIED                                                                                   \

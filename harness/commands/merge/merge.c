@@ -11,7 +11,6 @@
 #include "../../base/message.h"
 #include "../../base/shown.h"
 #include "../../evaluate/verdict.h"
-#include "../../table/options_cell.h"
 #include "../../table/sink.h"
 #include "../../table/table.h"
 #include "../commands.h"
@@ -30,7 +29,7 @@ static bool read_point(MergedPoint *merged, const char *text, size_t size, bool 
 {
     Point point;
     Row row;
-    size_t length = key_read(&point, text);
+    size_t length = table_read_key(&point, text);
     char *key = need_copy_of(text, length);
     *merged = (MergedPoint){.rows = text, .key = length, .passed = true};
     row_init(&row, &point);

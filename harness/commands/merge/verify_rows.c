@@ -38,15 +38,14 @@ typedef struct {
 static int next_row(Join *join, size_t i)
 {
     Shard *shard = &join->shards[i];
-    for (int c = 0; c < VERIFY_COLUMNS; c++) {
-        shard->cell[c] = shard->next;
-        shard->next += strcspn(shard->next, ",\n");
-        if (*shard->next != (c + 1 < VERIFY_COLUMNS ? ',' : '\n')) {
-            return merge_refuse_rows(&join->merge->files[i]);
-        }
-        *shard->next++ = '\0';
+    char *end = strchr(shard->next, '\n');
+    if (end == NULL) {
+        return merge_refuse_rows(&join->merge->files[i]);
     }
-    return 0;
+    *end = '\0';
+    size_t count = table_cut(shard->cell, VERIFY_COLUMNS, shard->next);
+    shard->next = end + 1;
+    return count == VERIFY_COLUMNS ? 0 : merge_refuse_rows(&join->merge->files[i]);
 }
 
 /* Of the same model, Omega, layer and whatever else decides a row. */

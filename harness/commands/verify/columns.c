@@ -6,7 +6,6 @@
 #include "../../base/decimal.h"
 #include "../../table/bounds.h"
 #include "../../table/columns.h"
-#include "../../table/options_cell.h"
 #include "../../table/table.h"
 
 #include <assert.h>
@@ -108,7 +107,8 @@ void verify_row_layer(VerifyRow *row, size_t number, const LayerWorst *layer)
 }
 
 /* The axes that decide a row and have no column here, beside the sizes of the file. */
-static const Axis decisive[] = {AXIS_ACTIVATION, AXIS_MASK, AXIS_REFERENCE, AXIS_SEED, AXIS_COUNT};
+static const uint64_t decisive = UINT64_C(1) << AXIS_ACTIVATION | UINT64_C(1) << AXIS_MASK |
+                                 UINT64_C(1) << AXIS_REFERENCE | UINT64_C(1) << AXIS_SEED;
 
 void verify_write_key(FILE *file, const Point *point)
 {
