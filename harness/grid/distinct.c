@@ -11,72 +11,63 @@
 #include "../base/atomic_file.h"
 #include "../base/message.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A file's identity: device and inode, or, where it is not there yet, those of its directory and
- * its name in it. */
+/* A regular file that was named or lies beside one, or what can become it. */
 typedef struct {
-    bool known; /* it is a regular file, or can become one */
-    dev_t device;
-    ino_t inode;
-    char *base;          /* its name, where it is not there; else NULL */
+    char *identity;
     const NamedFile *of; /* what was named */
-} Identity;
+} File;
 
 typedef struct {
-    Identity *items;
+    File *items;
     size_t count;
-} Identities;
+} Files;
 
-static void take_stat(Identity *identity, const struct stat *found)
+/* Device and inode, of the file or (with its name, where it is not there yet) of its directory. */
+static char *identity_of(const struct stat *found, const char *name)
 {
-    identity->known = true;
-    identity->device = found->st_dev;
-    identity->inode = found->st_ino;
+    char numbers[64];
+    snprintf(numbers, sizeof numbers, "%ju %ju ", (uintmax_t)found->st_dev,
+             (uintmax_t)found->st_ino);
+    return atomic_file_name(numbers, name);
 }
 
-/* path and suffix. */
-static void identify(Identity *identity, const NamedFile *of, const char *suffix)
+/* Adds what path and suffix lead to. */
+static void add(Files *list, const NamedFile *of, const char *suffix)
 {
     struct stat found;
     char *path = atomic_file_name(of->path, suffix), *slash = strrchr(path, '/');
-    *identity = (Identity){.of = of};
-    bool there = stat(path, &found) == 0, is = there && S_ISREG(found.st_mode);
+    const char *name = "";
+    bool there = stat(path, &found) == 0, known = there && S_ISREG(found.st_mode);
     if (!there) {
-        identity->base = need_copy(slash == NULL ? path : slash + 1);
-        if (slash != NULL) {
-            slash[1] = '\0';
-        }
-        is = stat(slash == NULL ? "." : path, &found) == 0;
+        char *base = slash == NULL ? path : slash + 1, first = *base;
+        *base = '\0';
+        known = stat(slash == NULL ? "." : path, &found) == 0;
+        *base = first;
+        name = base;
     }
-    if (is) {
-        take_stat(identity, &found);
+    if (known) {
+        list->items[list->count++] = (File){identity_of(&found, name), of};
     }
     free(path);
 }
 
-static bool same(const Identity *a, const Identity *b)
-{
-    const char *base = a->base != NULL ? a->base : "", *other = b->base != NULL ? b->base : "";
-    return a->known && b->known && a->device == b->device && a->inode == b->inode &&
-           strcmp(base, other) == 0;
-}
-
-static void clear(Identities *list)
+static void clear(Files *list)
 {
     for (size_t i = 0; i < list->count; i++) {
-        free(list->items[i].base);
+        free(list->items[i].identity);
     }
     free(list->items);
 }
 
 /* Adds the files that are named and those that lie beside them. */
-static void gather(Identities *list, const NamedFile *files, size_t count,
-                   const char *const *suffixes)
+static void gather(Files *list, const NamedFile *files, size_t count, const char *const *suffixes)
 {
     enum { SUFFIXES_MOST = 5 };
     list->items = need_zeros(SUFFIXES_MOST * count + 1, sizeof *list->items);
@@ -85,12 +76,22 @@ static void gather(Identities *list, const NamedFile *files, size_t count,
         bool direct =
             files[i].path == NULL || (stat(files[i].path, &found) == 0 && !S_ISREG(found.st_mode));
         for (const char *const *s = suffixes; !direct && *s != NULL; s++) {
-            bool wanted = files[i].sidecar || strncmp(*s, ".json", 5) != 0;
-            if (wanted) {
-                identify(&list->items[list->count++], &files[i], *s);
+            if (files[i].sidecar || strncmp(*s, ".json", 5) != 0) {
+                add(list, &files[i], *s);
             }
         }
     }
+}
+
+/* What was named of the first of items [count] that is that file; NULL: none is. */
+static const NamedFile *find(const File *items, size_t count, const char *identity)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(items[i].identity, identity) == 0) {
+            return items[i].of;
+        }
+    }
+    return NULL;
 }
 
 static int refuse(const NamedFile *output, const NamedFile *other)
@@ -106,18 +107,16 @@ static int refuse(const NamedFile *output, const NamedFile *other)
 
 /* Refuses an output that is stdout's or stderr's file: lines there would be lost with the file that
  * it replaces. */
-static int check_streams(const Identities *outputs)
+static int check_streams(const Files *outputs)
 {
     static const char *const names[] = {"stdout", "stderr"};
     for (int fd = STDOUT_FILENO; fd <= STDERR_FILENO; fd++) {
         struct stat found;
-        Identity stream = {0};
         if (fstat(fd, &found) == 0 && S_ISREG(found.st_mode)) {
-            take_stat(&stream, &found);
-        }
-        for (size_t i = 0; i < outputs->count; i++) {
-            const NamedFile *of = outputs->items[i].of;
-            if (same(&outputs->items[i], &stream)) {
+            char *identity = identity_of(&found, "");
+            const NamedFile *of = find(outputs->items, outputs->count, identity);
+            free(identity);
+            if (of != NULL) {
                 return complain((Origin){.flag = of->flag != NULL ? of->flag : "output"}, of->path,
                                 "expected another file than the one that %s goes to",
                                 names[fd - STDOUT_FILENO]);
@@ -127,19 +126,14 @@ static int check_streams(const Identities *outputs)
     return 0;
 }
 
-static int compare(const Identities *outputs, const Identities *inputs)
+static int compare(const Files *outputs, const Files *inputs)
 {
     for (size_t i = 0; i < outputs->count; i++) {
-        const Identity *output = &outputs->items[i];
-        for (size_t j = 0; j < inputs->count; j++) {
-            if (same(output, &inputs->items[j])) {
-                return refuse(output->of, inputs->items[j].of);
-            }
-        }
-        for (size_t j = 0; j < i; j++) {
-            if (same(output, &outputs->items[j])) {
-                return refuse(output->of, outputs->items[j].of);
-            }
+        const File *output = &outputs->items[i];
+        const NamedFile *other = find(inputs->items, inputs->count, output->identity);
+        other = other != NULL ? other : find(outputs->items, i, output->identity);
+        if (other != NULL) {
+            return refuse(output->of, other);
         }
     }
     return check_streams(outputs);
@@ -150,7 +144,7 @@ int distinct_check(const NamedFile *outputs, size_t outputs_count, const NamedFi
 {
     static const char *const written[] = {"", ".partial", ".new", ".json", ".json.new", NULL};
     static const char *const read[] = {"", ".json", NULL};
-    Identities to = {0}, from = {0};
+    Files to = {0}, from = {0};
     gather(&to, outputs, outputs_count, written);
     gather(&from, inputs, inputs_count, read);
     int status = compare(&to, &from);
