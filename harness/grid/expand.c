@@ -9,6 +9,7 @@
 #include "../point/point.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* Is n the context of the weights file, where nobody set it?  Inputs in the file have precedence
  * (set_axis). */
@@ -24,14 +25,16 @@ static AxisValue axis_value(const Product *product, const Point *point, Axis axi
         return setting->list.values[product->place[axis]];
     }
     if (axis == AXIS_OMEGA && command_has(product->command, SEARCHES_OMEGA) &&
-        !run_is_over_tau(product->list->run)) {
+        !run_is_over_tau(product->run)) {
         return (AxisValue){.form = FORM_REAL};
     }
     if (context_decides(point, axis)) {
         return (AxisValue){.form = FORM_INTEGER, .integer = point->source->file->context};
     }
     if (axis == AXIS_CONSTRUCTION && point->source != NULL) {
-        Construction construction = model_source_construction(point->source, product->list->three);
+        const char *network = product->run->network;
+        bool three = network != NULL && strcmp(network, "three") == 0;
+        Construction construction = model_source_construction(point->source, three);
         return (AxisValue){.form = FORM_WORD, .integer = construction};
     }
     return command_default(product->command, point, axis);
@@ -47,9 +50,10 @@ static int find_source(Product *product, Point *point)
     }
     /* Of files that do not say how many heads lie side by side in their matrices. */
     bool heads = product->settings[AXIS_HEADS] != NULL;
-    ModelFileFlags flags = product->list->flags;
+    ModelFileFlags flags = product->run->model;
+    flags.room = product->room;
     flags.heads = heads ? axis_value(product, point, AXIS_HEADS).integer : 0;
-    int status = sources_find(&product->source, product->list->sources, value.path, &flags);
+    int status = sources_find(&product->source, &product->grid->sources, value.path, &flags);
     if (status == 0) {
         point_set_source(point, product->source);
     }
@@ -85,7 +89,7 @@ static int set_axis(const Product *product, Point *point, Axis axis)
 /* The point at this place.  *skip: there is none. */
 static int make_point(Product *product, Point *point, bool *skip)
 {
-    const RunOptions *run = product->list->run;
+    const RunOptions *run = product->run;
     *point = (Point){.spec.tables = ref_rotary_tables, .over_tau = run_is_over_tau(run)};
     *skip = false;
     for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
@@ -107,10 +111,10 @@ static int make_point(Product *product, Point *point, bool *skip)
     return status != 0 || *skip || !sourced ? status : product_check_source(product, point);
 }
 
-/* Gives the point one of the inputs of its weights file, and makes it a candidate. */
+/* Gives the point one of the inputs of its weights file, and adds it to the grid. */
 static int add_point(const Product *product, const Point *made, size_t input)
 {
-    CandidateList *list = product->list;
+    Grid *grid = product->grid;
     Point point = *made;
     point.input = command_evaluates_points(product->command) ? input : 0;
     if (input > 0) {
@@ -118,17 +122,17 @@ static int add_point(const Product *product, const Point *made, size_t input)
     }
     point_canonicalise(&point);
     double layers = (double)point.spec.depth * case_layer_bytes(&point.spec);
-    point.spec.held = memory_held(layers, list->flags.room);
+    point.spec.held = memory_held(layers, product->room);
     int status = product_check_point(product, &point);
     if (status != 0) {
         return status;
     }
-    if (list->count == list->capacity) {
-        list->capacity = list->capacity == 0 ? 64 : 2 * list->capacity;
-        list->items = need_more(list->items, list->capacity, sizeof *list->items);
+    if ((grid->count & (grid->count - 1)) == 0) { /* room for twice as many */
+        grid->points = need_more(grid->points, 2 * grid->count + 1, sizeof *grid->points);
+        grid->section = need_more(grid->section, 2 * grid->count + 1, sizeof *grid->section);
     }
-    list->items[list->count] = (Candidate){point, product->section, list->count};
-    list->count++;
+    grid->points[grid->count] = point;
+    grid->section[grid->count++] = need_copy(product->section->name);
     return 0;
 }
 
@@ -144,7 +148,7 @@ static int add_points(const Product *product, const Point *made)
         return product_reject(product, AXIS_INPUT,
                               "all, or a tuple of tokens that the weights file has");
     }
-    if (last - first > POINTS_MOST - product->list->count) {
+    if (last - first > POINTS_MOST - product->grid->count) {
         return product_reject(product, AXIS_WEIGHTS,
                               "at most 1000000 points: choose some with --input");
     }
@@ -165,11 +169,15 @@ static bool advance(Product *product)
     return false;
 }
 
-int expand_section(CandidateList *list, const Section *section, const Section *flags,
-                   const CommandInfo *command)
+int expand_section(Grid *grid, const Section *section, const Section *flags,
+                   const CommandInfo *command, const RunOptions *run)
 {
-    Product product = {
-        .section = section, .command = command, .memory = memory_there(), .list = list};
+    Product product = {.section = section,
+                       .command = command,
+                       .run = run,
+                       .grid = grid,
+                       .memory = memory_there(),
+                       .room = command_has(command, LAYER_BY_LAYER) ? memory_room(run->memory) : 0};
     for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
         const Setting *own = &section->settings[axis], *flag = &flags->settings[axis];
         product.settings[axis] = flag->given ? flag : own->given ? own : NULL;
@@ -186,37 +194,35 @@ int expand_section(CandidateList *list, const Section *section, const Section *f
     return status;
 }
 
+/* Of one grid, whose points' addresses are in its order. */
 static int compare_points(const void *a, const void *b)
 {
-    const Candidate *left = a, *right = b;
-    int order = point_compare(&left->point, &right->point);
-    return order != 0 ? order : (left->index > right->index) - (left->index < right->index);
+    const Point *x = *(const Point *const *)a, *y = *(const Point *const *)b;
+    int order = point_compare(x, y);
+    return order != 0 ? order : (x > y) - (x < y);
 }
 
-static int compare_indices(const void *a, const void *b)
+void expand_deduplicate(Grid *grid)
 {
-    const Candidate *left = a, *right = b;
-    return (left->index > right->index) - (left->index < right->index);
-}
-
-void candidates_deduplicate(CandidateList *list)
-{
-    if (list->count == 0) {
-        return;
+    const Point **sorted = need_room(grid->count, sizeof *sorted);
+    bool *repeats = need_zeros(grid->count, sizeof *repeats);
+    for (size_t i = 0; i < grid->count; i++) {
+        sorted[i] = &grid->points[i];
     }
-    qsort(list->items, list->count, sizeof *list->items, compare_points);
-    size_t kept = 1;
-    for (size_t i = 1; i < list->count; i++) {
-        if (point_compare(&list->items[kept - 1].point, &list->items[i].point) != 0) {
-            list->items[kept++] = list->items[i];
+    qsort((void *)sorted, grid->count, sizeof *sorted, compare_points);
+    for (size_t i = 1; i < grid->count; i++) {
+        repeats[sorted[i] - grid->points] = point_compare(sorted[i - 1], sorted[i]) == 0;
+    }
+    size_t kept = 0;
+    for (size_t i = 0; i < grid->count; i++) {
+        if (repeats[i]) {
+            free(grid->section[i]);
+        } else {
+            grid->points[kept] = grid->points[i];
+            grid->section[kept++] = grid->section[i];
         }
     }
-    list->count = kept;
-    qsort(list->items, list->count, sizeof *list->items, compare_indices);
-}
-
-void candidates_clear(CandidateList *list)
-{
-    free(list->items);
-    *list = (CandidateList){0};
+    grid->count = kept;
+    free((void *)sorted);
+    free(repeats);
 }

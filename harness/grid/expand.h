@@ -14,41 +14,27 @@
 /* Points before duplicates go. */
 #define POINTS_MOST 1000000
 
-typedef struct {
-    Point point;
-    const Section *section; /* where it came from */
-    size_t index;           /* its place in the list before duplicates go */
-} Candidate;
-
-typedef struct {
-    Candidate *items;
-    size_t count, capacity;
-    SourceList *sources;  /* where weights files are read into; the caller's */
-    ModelFileFlags flags; /* what is said of them */
-    const RunOptions *run;
-    bool three; /* networks become three sublayers when no construction is named */
-} CandidateList;
-
-/* Appends the product of the section's axes, those set in flags taking precedence, the last
- * axis fastest; canonical, and checked: contradictions, also with a weights file, and sizes
- * beyond the machine.
+/* Appends the product of the section's axes to the grid's points, those set in flags taking
+ * precedence, the last axis fastest; canonical, and checked: contradictions, also with a weights
+ * file, and sizes beyond the machine.
  * 0; 2 or 99 after one message. */
-int expand_section(CandidateList *list, const Section *section, const Section *flags,
-                   const CommandInfo *command) __attribute__((warn_unused_result));
+int expand_section(Grid *grid, const Section *section, const Section *flags,
+                   const CommandInfo *command, const RunOptions *run)
+    __attribute__((warn_unused_result));
 
-/* Keeps the first of equal points, in order; what was asked of any was asked of it. */
-void candidates_deduplicate(CandidateList *list);
-
-void candidates_clear(CandidateList *list);
+/* Keeps the first of equal points, in order. */
+void expand_deduplicate(Grid *grid);
 
 /* The product of one section's axes, and a place in it. */
 typedef struct {
     const Setting *settings[AXIS_COUNT]; /* as they apply; NULL where nobody set one */
     const Section *section;
     const CommandInfo *command;
+    const RunOptions *run;
+    Grid *grid;               /* where its points go */
     size_t place[AXIS_COUNT]; /* the value of each axis, an index into its list */
     double memory;            /* what is there, in bytes */
-    CandidateList *list;      /* where its points go */
+    double room;              /* what layers may take, as in ModelFileFlags */
     ModelSource *source;      /* the weights file of this place, or NULL */
 } Product;
 

@@ -65,7 +65,7 @@ int product_check_count(const Product *product)
     for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
         /* No overflow: a list has at most VALUES_MOST values. */
         count *= product_values(product, axis);
-        if (count > POINTS_MOST - product->list->count) {
+        if (count > POINTS_MOST - product->grid->count) {
             return product_reject(product, longest_axis(product),
                                   "a grid of at most 1000000 points");
         }

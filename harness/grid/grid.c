@@ -4,7 +4,6 @@
 #include "grid.h"
 
 #include "../../memory/need.h"
-#include "../base/memory.h"
 #include "distinct.h"
 #include "expand.h"
 #include "../point/point.h"
@@ -16,20 +15,6 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Takes the points over from the list.  Each point's section becomes a string of its own, so that
- * the grid needs nothing that it was made of. */
-static void take_points(Grid *grid, const CandidateList *list)
-{
-    size_t count = list->count;
-    grid->points = need_zeros(count > 0 ? count : 1, sizeof *grid->points);
-    grid->section = need_zeros(count > 0 ? count : 1, sizeof *grid->section);
-    for (; grid->count < count; grid->count++) {
-        const Candidate *candidate = &list->items[grid->count];
-        grid->points[grid->count] = candidate->point;
-        grid->section[grid->count] = need_copy(candidate->section->name);
-    }
-}
-
 bool run_is_over_tau(const RunOptions *run)
 {
     return run->over != NULL && strcmp(run->over, "tau") == 0;
@@ -37,7 +22,7 @@ bool run_is_over_tau(const RunOptions *run)
 
 int run_threads(const RunOptions *run)
 {
-    return run->threads > 0 ? run->threads : run->team ? 1 : omp_get_num_procs();
+    return run->threads > 0 ? (int)run->threads : run->team ? 1 : omp_get_num_procs();
 }
 
 /* A command line being read: what its flags said, and what stands behind them, files [count]. */
@@ -54,9 +39,6 @@ static int expand(Grid *grid, const Line *line)
 {
     const CommandInfo *command = line->command;
     const RunOptions *run = line->run;
-    CandidateList list = {.sources = &grid->sources, .flags = run->model, .run = run};
-    list.flags.room = command_has(command, LAYER_BY_LAYER) ? memory_room(run->memory) : 0;
-    list.three = run->network != NULL && strcmp(run->network, "three") == 0;
     /* A proof for every input is about models, so that these commands need no inputs then. */
     CommandInfo asked = *command;
     if (run->every_input && !command_has(command, SEARCHES_OMEGA) &&
@@ -65,13 +47,9 @@ static int expand(Grid *grid, const Line *line)
     }
     int status = 0;
     for (size_t i = 0; i < line->sections.count && status == 0; i++) {
-        status = expand_section(&list, &line->sections.sections[i], &line->flags, &asked);
+        status = expand_section(grid, &line->sections.sections[i], &line->flags, &asked, run);
     }
-    candidates_deduplicate(&list);
-    if (status == 0) {
-        take_points(grid, &list);
-    }
-    candidates_clear(&list);
+    expand_deduplicate(grid);
     return status;
 }
 
@@ -220,7 +198,7 @@ static int ask_points(Grid *grid, const RunOptions *run)
                             "expected it without --reference none");
         }
         point->propagation = run->propagation;
-        point->digits = run->digits;
+        point->digits = (int)run->digits;
     }
     return 0;
 }
