@@ -157,7 +157,7 @@ static int run_evaluating(const CommandInfo *command, int argc, char **argv)
         return status;
     }
     if (run.threads > 0) { /* also where what evaluations share is made */
-        omp_set_num_threads(run.threads);
+        omp_set_num_threads((int)run.threads);
     }
     double start = clock_seconds();
     if (run.dry_run && !command_evaluates_points(command)) {

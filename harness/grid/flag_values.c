@@ -12,7 +12,6 @@
 #include <string.h>
 
 #define SHARDS_MOST 1000000
-#define COUNT_MOST 1000000000
 
 static Origin origin_of(const FlagInfo *flag)
 {
@@ -68,43 +67,23 @@ static int read_one(AxisValue *value, const FlagInfo *flag, const Domain *domain
 
 int as_integer(RunOptions *run, const FlagInfo *flag, const char *text)
 {
-    const Domain domain = {
-        .kind = DOMAIN_INTEGER, .least = (uint64_t)flag->least, .most = (uint64_t)flag->most};
-    AxisValue value = {0};
-    int status = read_one(&value, flag, &domain, text, "one value");
-    *(int *)place_of(run, flag) = (int)value.integer;
-    return status;
-}
-
-int as_count(RunOptions *run, const FlagInfo *flag, const char *text)
-{
-    static const Domain domain = {.kind = DOMAIN_INTEGER, .least = 1, .most = COUNT_MOST};
+    const Domain domain = {.kind = DOMAIN_INTEGER, .least = flag->least, .most = flag->most};
     AxisValue value = {0};
     int status = read_one(&value, flag, &domain, text, "one value");
     *(size_t *)place_of(run, flag) = value.integer;
     return status;
 }
 
-static const Domain positive = {.kind = DOMAIN_POSITIVE};
-
-int as_positive(RunOptions *run, const FlagInfo *flag, const char *text)
+int as_real(RunOptions *run, const FlagInfo *flag, const char *text)
 {
-    AxisValue value = {0};
-    int status = read_one(&value, flag, &positive, text, "one number above 0");
-    *(double *)place_of(run, flag) = value.real;
-    return status;
-}
-
-int as_factor(RunOptions *run, const FlagInfo *flag, const char *text)
-{
-    static const char expected[] = "one number, at least 1";
+    static const Domain positive = {.kind = DOMAIN_POSITIVE};
+    const char *expected = flag->least == 1 ? "one number, at least 1" : "one number above 0";
     AxisValue value = {0};
     int status = read_one(&value, flag, &positive, text, expected);
-    if (status != 0) {
-        return status;
-    }
     *(double *)place_of(run, flag) = value.real;
-    return value.real >= 1 ? 0 : complain(origin_of(flag), text, "expected %s", expected);
+    return status != 0 || value.real >= (double)flag->least
+               ? status
+               : complain(origin_of(flag), text, "expected %s", expected);
 }
 
 int as_size(RunOptions *run, const FlagInfo *flag, const char *text)

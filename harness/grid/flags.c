@@ -8,6 +8,7 @@
 #include <string.h>
 
 #define THREADS_MOST 1024
+#define COUNT_MOST 1000000000
 
 /* Commands that take a flag. */
 #define SWEEPS "sweep depth "
@@ -28,8 +29,8 @@
     }
 #define INTEGER(member, from, to)                                                                  \
     .read = as_integer, .place = offsetof(RunOptions, member), .least = (from), .most = (to)
-#define COUNT(member) .read = as_count, .place = offsetof(RunOptions, member)
-#define NUMBER(kind, member) .read = as_##kind, .place = offsetof(RunOptions, member)
+#define COUNT(member) INTEGER(member, 1, COUNT_MOST)
+#define REAL(member) .read = as_real, .place = offsetof(RunOptions, member)
 #define OUTPUT                                                                                     \
     .read = as_output, .place = offsetof(RunOptions, output), .filled = "a file name", .letter = 'o'
 
@@ -62,7 +63,7 @@ const FlagInfo flag_table[] = {
     {"witness", "FILE", "tokens and what the model itself answered: docs/models.md", NULL,
      FILE_NAME(model.witness), .about = ABOUT_FILE},
     {"witness-tolerance", "T", "the largest difference from a witness's logits that is accepted",
-     NULL, NUMBER(positive, witness_tolerance), .about = ABOUT_FILE},
+     NULL, REAL(witness_tolerance), .about = ABOUT_FILE},
     {"tokens", "LISTS", "the tokens of each position, as 0:52/0:52/53; all: every tuple",
      "verify attribute ", TEXT(tokens), .about = ABOUT_INPUTS, .common = true},
     {"tokens-file", "FILE", "token ids with blanks or commas, an input a line", "verify ",
@@ -74,7 +75,7 @@ const FlagInfo flag_table[] = {
     {"positions", "WHICH",
      "a line for positions of each input: all, last, or a list of them and of ranges from 0, -1 "
      "the last: 0,3:7,-1",
-     "min-omega verify ", NUMBER(positions, positions),
+     "min-omega verify ", .read = as_positions, .place = offsetof(RunOptions, positions),
      .words = (const char *const[]){"all", "last", NULL}, .about = ABOUT_INPUTS},
     {"network", "FORM", "a network as one fused sublayer or as three", MODELS,
      WORD(network, "fused", "three"), .about = ABOUT_REWRITE},
@@ -84,7 +85,7 @@ const FlagInfo flag_table[] = {
     {"resume", NULL, "go on where an interrupted run of the same command stopped",
      SWEEPS "check verify ", SWITCH(resume), .about = ABOUT_RUN},
     {"memory", "SIZE", "memory that may be used, as 8GiB or in bytes; default 4/5 of the machine's",
-     NULL, NUMBER(size, memory), .about = ABOUT_RUN},
+     NULL, .read = as_size, .place = offsetof(RunOptions, memory), .about = ABOUT_RUN},
     {"shard", "I/N", "the I-th of N parts, for job arrays; merge puts them together",
      SWEEPS "verify ", .read = as_shard, .about = ABOUT_RUN},
     {"preset", "NAME", "the sizes of a known model, as gpt3", "cost ", TEXT(preset),
@@ -92,7 +93,7 @@ const FlagInfo flag_table[] = {
     {"measure", NULL, "time both models on this machine", "cost ", SWITCH(measure),
      .about = ABOUT_OUTPUT, .common = true},
     {"input-norm", "R", "how long a row of X may be (2-norm), without an embedding",
-     INPUTS "convert guarantee ", NUMBER(positive, input_norm), .about = ABOUT_PROOFS},
+     INPUTS "convert guarantee ", REAL(input_norm), .about = ABOUT_PROOFS},
     {"over", "CONSTANT", "the constant searched: omega, the default, or at --omega a power of two",
      "min-omega ", WORD(over, "omega", "tau"), .about = ABOUT_RUN, .common = true},
     {"every-input", NULL, "also prove a bound for every input: docs/omega.md", INPUTS,
@@ -122,8 +123,8 @@ const FlagInfo flag_table[] = {
      .about = ABOUT_REPORTS},
     {"update", NULL, "with --baseline: print the differences, then save the new table over it",
      "check ", SWITCH(check.update), .about = ABOUT_REPORTS, .common = true},
-    {"factor", "F", "machine errors may grow this much; default 4", "check ",
-     NUMBER(factor, check.factor), .filled = "a number", .about = ABOUT_REPORTS},
+    {"factor", "F", "machine errors may grow this much; default 4", "check ", REAL(check.factor),
+     .least = 1, .filled = "a number", .about = ABOUT_REPORTS},
     {"exact", NULL, "compare reference columns in all printed digits, not 12", "check ",
      SWITCH(check.exact), .about = ABOUT_REPORTS},
     {"junit-xml", "FILE", "report for a CI system", VERDICTS, FILE_NAME(check.junit_xml),

@@ -46,7 +46,7 @@ struct FlagInfo {
     bool common;              /* help explains it without being asked for all */
     const char *filled;       /* what an empty value lacks; NULL: it may be empty */
     const char *const *words; /* what it may be, up to a NULL; or NULL: anything */
-    int least, most;          /* of an integer */
+    size_t least, most;       /* of a number */
 };
 
 /* Up to one without a name.  Of two of a name no command takes both. */
@@ -67,10 +67,8 @@ const char *flag_gone(const char *name);
 ReadFlag as_switch;    /* bool: it is there */
 ReadFlag as_text;      /* const char * */
 ReadFlag as_word;      /* const char *: one of the flag's words */
-ReadFlag as_integer;   /* int, from least to most */
-ReadFlag as_count;     /* size_t, at least 1 */
-ReadFlag as_positive;  /* double above 0 */
-ReadFlag as_factor;    /* double, at least 1 */
+ReadFlag as_integer;   /* size_t, from least to most */
+ReadFlag as_real;      /* double above 0, at least 1 where least is */
 ReadFlag as_size;      /* double: bytes, as 8GiB */
 ReadFlag as_positions; /* const char *: see models/positions.h */
 ReadFlag as_shard;     /* I/N: shard and shards */

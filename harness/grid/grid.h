@@ -61,8 +61,8 @@ typedef struct RunOptions {
     size_t shard, shards;    /* --shard: from 1; 0: all */
     double memory;           /* --memory: bytes that may be used; 0: the standard */
     const char *preset;      /* --preset, of cost: see preset.h; or NULL */
-    int threads;             /* --threads; 0: one a core (run_threads) */
-    int digits;              /* --digits: of every error in a table; 0: REF_DIGITS */
+    size_t threads;          /* --threads; 0: one a core (run_threads) */
+    size_t digits;           /* --digits: of every error in a table; 0: REF_DIGITS */
     const char *color;       /* --color: auto, always or never; NULL: auto */
     bool dry_run, quiet, verbose;
     bool on_stdout;           /* -o -, or --format alone: stdout is the table, and no more */

@@ -72,7 +72,7 @@ static double count_points(Command command, int argc, char **argv)
 static const char *expect_options(Fuzz *fuzz, const RunOptions *options)
 {
     bool shard = options->shards == 0 || (options->shard >= 1 && options->shard <= options->shards);
-    bool fine = options->threads >= 0 && isfinite(options->memory) && options->memory >= 0 &&
+    bool fine = options->threads <= 1024 && isfinite(options->memory) && options->memory >= 0 &&
                 isfinite(options->check.factor) && options->check.factor >= 0 &&
                 !(options->quiet && options->verbose) &&
                 (options->output == NULL || *options->output != '\0');
