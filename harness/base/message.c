@@ -19,22 +19,17 @@
 static void compose(Message *message, const char *token, size_t length, const char *format,
                     va_list arguments)
 {
-    _Static_assert(sizeof message->text > 4 * TOKEN_SHOWN + 100, "a token escaped must fit");
-    size_t used = 0;
+    size_t used = 0, size = sizeof message->text;
     if (token != NULL) {
         size_t cut = length < TOKEN_SHOWN ? length : TOKEN_SHOWN;
         while (cut < length && ((unsigned char)token[cut] & 0xc0) == 0x80 &&
                cut > TOKEN_SHOWN - 4) {
             cut--; /* not within a character */
         }
-        strcpy(message->text, "token '");
-        used = strlen(message->text);
-        used += shown_into(message->text + used, sizeof message->text - used, SHOWN_TERMINAL, token,
-                           cut);
-        used += (size_t)snprintf(message->text + used, sizeof message->text - used,
-                                 cut < length ? "...': " : "': ");
+        used = (size_t)snprintf(message->text, size, "token '%.*s%s': ", (int)cut, token,
+                                cut < length ? "..." : "");
     }
-    vsnprintf(message->text + used, sizeof message->text - used, format, arguments);
+    vsnprintf(message->text + used, size - used, format, arguments);
 }
 
 void message_token(Message *message, const char *token, size_t length, const char *format, ...)
@@ -45,25 +40,16 @@ void message_token(Message *message, const char *token, size_t length, const cha
     va_end(arguments);
 }
 
-/* A line on stderr, in one piece. */
-static void print_shown(const char *text)
-{
-    char line[4 * sizeof((Message *)0)->text + 2];
-    size_t used = shown_into(line, sizeof line - 1, SHOWN_TERMINAL, text, strlen(text));
-    strcpy(line + used, "\n");
-    fputs(line, stderr);
-}
-
 int complain_message(Origin origin, const Message *message)
 {
+    Shown text = shown(message->text);
     if (origin.file != NULL) {
-        fprintf(stderr, "%s:%zu: ", shown(origin.file).text, origin.line);
+        fprintf(stderr, "%s:%zu: %s\n", shown(origin.file).text, origin.line, text.text);
     } else if (origin.flag != NULL) {
-        fprintf(stderr, "headproof: --%s: ", origin.flag);
+        fprintf(stderr, "headproof: --%s: %s\n", origin.flag, text.text);
     } else {
-        fputs("headproof: ", stderr);
+        fprintf(stderr, "headproof: %s\n", text.text);
     }
-    print_shown(message->text);
     return 2;
 }
 
@@ -91,7 +77,7 @@ int complain_of(const char *file, const char *kind, const char *name, const char
     va_start(arguments, format);
     vsnprintf(message.text + used, size - (size_t)used, format, arguments);
     va_end(arguments);
-    print_shown(message.text);
+    fprintf(stderr, "%s\n", shown(message.text).text);
     return 2;
 }
 

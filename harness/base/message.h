@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 typedef struct {
-    char text[2048];
+    char text[2048]; /* not yet as shown.h has it */
 } Message;
 
 /* Where a token was read: in a line of a file, in a flag's value, or (file and flag NULL) on the

@@ -141,34 +141,6 @@ static void write_word(FILE *file, const char *text, size_t length)
 
 /* ---- Texts ---------------------------------------------------------------------------------- */
 
-/* As much of text as fits into out [size], with a NUL; returns how many of its bytes that is,
- * *used: its own. */
-static size_t fit(char *out, size_t size, size_t *used, ShownPlace place, const char *text,
-                  size_t length)
-{
-    size_t done = 0;
-    *used = 0;
-    while (done < length) {
-        char step[STEP];
-        size_t taken = put_step(step, place, text + done, length - done), more = strlen(step);
-        if (more >= size - *used) {
-            break;
-        }
-        memcpy(out + *used, step, more);
-        *used += more;
-        done += taken;
-    }
-    out[*used] = '\0';
-    return done;
-}
-
-size_t shown_into(char *out, size_t size, ShownPlace place, const char *text, size_t length)
-{
-    size_t used;
-    (void)fit(out, size, &used, place, text, length);
-    return used;
-}
-
 void shown_write_part(FILE *file, ShownPlace place, const char *text, size_t length)
 {
     if (place == SHOWN_SHELL) {
@@ -198,10 +170,17 @@ char *shown_copy(ShownPlace place, const char *text)
 
 Shown shown(const char *text)
 {
-    Shown result;
-    size_t used, length = strlen(text), size = sizeof result.text - strlen("...");
-    if (fit(result.text, size, &used, SHOWN_TERMINAL, text, length) < length) {
-        strcpy(result.text + used, "...");
+    Shown result = {""};
+    size_t used = 0, room = sizeof result.text - strlen("...");
+    for (size_t taken, left = strlen(text); left > 0; text += taken, left -= taken) {
+        char step[STEP];
+        taken = put_step(step, SHOWN_TERMINAL, text, left);
+        bool fits = used + strlen(step) < room;
+        strcpy(result.text + used, fits ? step : "...");
+        if (!fits) {
+            break;
+        }
+        used += strlen(step);
     }
     return result;
 }

@@ -31,13 +31,10 @@ void shown_write_part(FILE *file, ShownPlace place, const char *text, size_t len
 /* The same as a string; the caller frees. */
 char *shown_copy(ShownPlace place, const char *text);
 
-/* out [size] = text[0 .. length-1] as it is shown there (not for a shell), with a NUL.  What does
- * not fit is cut off, between two characters.  Returns the bytes before the NUL. */
-size_t shown_into(char *out, size_t size, ShownPlace place, const char *text, size_t length);
-
-/* For a line of printf: printf("%s\n", shown(path).text).  Text of more than that ends in "...". */
+/* For a line of printf: printf("%s\n", shown(path).text).  Text of more than that is cut between two
+ * characters, and ends in "...". */
 typedef struct {
-    char text[6000];
+    char text[8200]; /* whatever a message holds */
 } Shown;
 Shown shown(const char *text);
 

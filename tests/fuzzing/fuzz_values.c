@@ -8,6 +8,7 @@
 #include "fuzz.h"
 
 #include "../../harness/base/number.h"
+#include "../../harness/base/shown.h"
 #include "../../harness/base/values.h"
 #include "../../harness/point/axes.h"
 
@@ -89,7 +90,8 @@ static const char *expect_message(Fuzz *fuzz, const Message *message)
         strstr(message->text, "': expected ") == NULL) {
         return fuzz_broken(fuzz, "message '%.300s'", message->text);
     }
-    for (const char *c = message->text; *c != '\0'; c++) {
+    Shown line = shown(message->text);
+    for (const char *c = line.text; *c != '\0'; c++) {
         if ((unsigned char)*c < 0x20 || *c == 0x7f) {
             return fuzz_broken(fuzz, "control characters in '%.300s'", message->text);
         }
