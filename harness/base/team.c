@@ -81,14 +81,6 @@ int team_size(void)
     return size;
 }
 
-int team_first(int value)
-{
-    if (is_member()) {
-        MPI_Bcast(&value, 1, MPI_INT, 0, MPI_COMM_WORLD);
-    }
-    return value;
-}
-
 int team_largest(int value)
 {
     int largest = value;
@@ -131,14 +123,6 @@ void team_abort(int code)
     MPI_Abort(MPI_COMM_WORLD, code);
 }
 
-void team_give_up(void *nothing)
-{
-    (void)nothing;
-    if (team_size() > 1) {
-        team_abort(99);
-    }
-}
-
 #else
 
 void team_library(char text[TEAM_LIBRARY_TEXT])
@@ -165,11 +149,6 @@ int team_size(void)
     return 1;
 }
 
-int team_first(int value)
-{
-    return value;
-}
-
 int team_largest(int value)
 {
     return value;
@@ -194,11 +173,6 @@ int team_receive(char **bytes, size_t *count)
 void team_abort(int code)
 {
     exit(code);
-}
-
-void team_give_up(void *nothing)
-{
-    (void)nothing;
 }
 
 #endif

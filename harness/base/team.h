@@ -21,9 +21,7 @@ void team_leave(void);
 int team_rank(void);
 int team_size(void);
 
-/* Rank 0's value, on every rank; the largest of all ranks' values, on every rank.  Every rank
- * must call them. */
-int team_first(int value);
+/* The largest of all ranks' values, on every rank.  Every rank must call it. */
 int team_largest(int value);
 
 void team_send(int to, const void *bytes, size_t count);
@@ -34,9 +32,5 @@ int team_receive(char **bytes, size_t *count);
 
 /* Ends every process of the job now. */
 void team_abort(int code);
-
-/* Does that, with 99, where there are others that would wait for this one: the act of a NeedLast
- * (memory/need.h), whose context is nothing. */
-void team_give_up(void *nothing);
 
 #endif

@@ -67,7 +67,7 @@ static int read_shared(Grid *grid, RunOptions *run, const CommandInfo *command, 
                        char **argv)
 {
     bool first = team_rank() == 0;
-    int status = team_first(first ? read_line(grid, run, command, argc, argv) : 0);
+    int status = team_largest(first ? read_line(grid, run, command, argc, argv) : 0);
     if (status != 0) {
         return status;
     }
@@ -131,7 +131,7 @@ static int run_witnessed(const CommandInfo *command, const Grid *grid, const Run
         return command->run(grid, run);
     }
     int status = first ? witness_check(grid, run) : 0;
-    status = run->team ? team_first(status) : status;
+    status = run->team ? team_largest(status) : status;
     if (status != 0) {
         return status;
     }
@@ -196,6 +196,15 @@ static int run_command(int argc, char **argv)
                                 : command->run_words(argc, argv);
 }
 
+/* Of an MPI job the other ranks would wait for this one. */
+static void give_up(void *nothing)
+{
+    (void)nothing;
+    if (team_size() > 1) {
+        team_abort(99);
+    }
+}
+
 static int run_line(int argc, char **argv)
 {
     if (argc < 2) {
@@ -221,7 +230,7 @@ static int run_line(int argc, char **argv)
     if (team_join() != 0) {
         return 99;
     }
-    NeedLast others = {.act = team_give_up};
+    NeedLast others = {.act = give_up};
     need_add_last(&others);
     int status = streams_finish(run_command(argc, argv));
     need_take_last(&others);
