@@ -16,13 +16,12 @@ typedef enum {
     CONCLUSIONS
 } Conclusion;
 
-/* For people: "PASS", "evaluated, nothing judged: no tolerance". */
-const char *conclusion_words(Conclusion conclusion);
+typedef struct {
+    const char *name;  /* for machines: "pass", "evaluated" */
+    const char *words; /* for people: "PASS", "evaluated, nothing judged: no tolerance" */
+    Color color;       /* none for what was not judged */
+} ConclusionInfo;
 
-/* For machines: "pass", "evaluated". */
-const char *conclusion_name(Conclusion conclusion);
-
-/* None for what was not judged. */
-Color conclusion_color(Conclusion conclusion);
+extern const ConclusionInfo conclusions[CONCLUSIONS];
 
 #endif

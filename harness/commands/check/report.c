@@ -133,7 +133,7 @@ char *report_last_command(const Check *check, size_t i, size_t shown)
 void report_verdict(char text[VERDICT_TEXT], const Check *check)
 {
     Conclusion conclusion = check_conclude(check);
-    const char *words = conclusion_words(conclusion);
+    const char *words = conclusions[conclusion].words;
     if (check->tells && conclusion != CONCLUSION_FAIL) {
         snprintf(text, VERDICT_TEXT, "%s: %zu case%s", words, check->rows,
                  check->rows == 1 ? "" : "s");
@@ -232,7 +232,7 @@ void report_print(const Check *check)
     }
     report_verdict(verdict, check);
     bool colors = terminal_has_colors(stdout, run->color);
-    Color color = conclusion_color(check_conclude(check));
+    Color color = conclusions[check_conclude(check)].color;
     terminal_write(stdout, colors ? color : COLOR_NONE, verdict);
     putchar('\n');
 }

@@ -62,7 +62,7 @@ void report_json(FILE *file, const Check *check)
     }
     json_t *object = json_pack(
         "{s:i, s:o, s:o, s:o, s:I, s:I, s:I, s:o, s:o, s:o}", "schema", 1, "version",
-        text_value(info_version()), "verdict", text_value(conclusion_name(conclusion)), "baseline",
+        text_value(info_version()), "verdict", text_value(conclusions[conclusion].name), "baseline",
         text_value(check->run->check.baseline), "rows", (json_int_t)check->rows, "rows_failed",
         (json_int_t)check->failed, "cells", (json_int_t)cells, "command",
         text_value(check->command), "notes", notes, "findings", findings);

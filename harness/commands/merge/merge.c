@@ -189,7 +189,7 @@ static int conclude(const Merge *merge)
         Conclusion conclusion = failures > 0    ? CONCLUSION_FAIL
                                 : merge->judged ? CONCLUSION_PASS
                                                 : CONCLUSION_EVALUATED;
-        fprintf(file, "verdict: %s\n", conclusion_words(conclusion));
+        fprintf(file, "verdict: %s\n", conclusions[conclusion].words);
     }
     json_array_foreach(json_object_get(merge->files[0].sidecar, "conditions"), index, condition)
     {

@@ -186,7 +186,7 @@ static int print_verdict(FILE *file, const Searches *all)
                  *constant == 'o' ? "n" : "", constant);
     }
     bool colors = terminal_has_colors(file, outcome->run->color);
-    Color color = conclusion_color(missing > 0 ? CONCLUSION_FAIL : CONCLUSION_PASS);
+    Color color = conclusions[missing > 0 ? CONCLUSION_FAIL : CONCLUSION_PASS].color;
     terminal_write(file, colors ? color : COLOR_NONE, text);
     return fputc('\n', file) == EOF ? -1 : 0;
 }

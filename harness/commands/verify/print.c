@@ -266,7 +266,7 @@ Conclusion verify_print_verdict(FILE *file, const Grid *grid, const Verdict *ver
     Conclusion conclusion = !passed         ? CONCLUSION_FAIL
                             : point->judged ? CONCLUSION_PASS
                                             : CONCLUSION_EVALUATED;
-    fprintf(file, "verdict: %s%s ", conclusion_words(conclusion),
+    fprintf(file, "verdict: %s%s ", conclusions[conclusion].words,
             conclusion == CONCLUSION_EVALUATED ? ";" : ":");
     if (several) {
         fprintf(file, "at %s omega above", within ? "every" : "some");

@@ -40,7 +40,7 @@ static void say_verdict(Verdict *verdict, const Grid *grid)
     FILE *stream = text_stream(&verdict->outcome.said, &size);
     Conclusion conclusion = verify_print_verdict(stream, grid, verdict);
     const char *said = text_close(stream, &verdict->outcome.said);
-    Color color = conclusion_color(conclusion);
+    Color color = conclusions[conclusion].color;
     Wrapped lines;
     FILE *file = wrapped_open(&lines, report);
     terminal_write(file, terminal_has_colors(report, run->color) ? color : COLOR_NONE, said);
@@ -156,7 +156,7 @@ static int conclude_complete(Outcome *outcome, const char *text)
     if (!run->quiet) {
         fprintf(stderr, "headproof: %s is complete\n", shown(run->output).text);
     }
-    fprintf(output_report(run), "verdict: %s\n", conclusion_words(conclusion));
+    fprintf(output_report(run), "verdict: %s\n", conclusions[conclusion].words);
     outcome->failed = failed;
     return 0;
 }
