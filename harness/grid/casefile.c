@@ -38,19 +38,18 @@ static Section *current(const Reader *reader)
 }
 
 /* Refuses an empty section, where the next one or the file's end ends it. */
-static int end_section(Reader *reader)
+static int end_section(const Reader *reader)
 {
     Section *section = current(reader);
     if (section == NULL || reader->has_key) {
         return 0;
     }
-    reader->origin.line = section->origin.line;
-    return fail(reader, section->name, "a section with at least one key");
+    return complain(section->origin, section->name, "expected a section with at least one key");
 }
 
 static int begin_section(Reader *reader, const char *line)
 {
-    size_t length = strcspn(line, "]"), rest = length + 1, line_number = reader->origin.line;
+    size_t length = strcspn(line, "]"), rest = length + 1;
     if (line[length] == '\0' || line[rest + strspn(line + rest, " \t\r")] != '\0') {
         return fail(reader, line, "[name] and nothing after it");
     }
@@ -67,23 +66,9 @@ static int begin_section(Reader *reader, const char *line)
             return fail(reader, line, "every section once");
         }
     }
-    reader->origin.line = line_number;
     reader->has_key = false;
     sections_add(reader->list, name, reader->origin);
     return 0;
-}
-
-static int unknown_key(const Reader *reader, const char *name)
-{
-    const char *names[AXIS_COUNT], *instead = flag_gone(name);
-    if (instead != NULL) {
-        return complain(reader->origin, name, "this key is gone: %s", instead);
-    }
-    axis_names(names);
-    const char *nearest = nearest_name(name, strlen(name), names, AXIS_COUNT);
-    return complain(reader->origin, name, "expected the name of an axis (%s%s%s)",
-                    nearest ? "did you mean " : "see headproof help ",
-                    nearest ? nearest : reader->command->name, nearest ? "?" : "");
 }
 
 /* Cuts the blanks at the end of text [length]. */
@@ -112,7 +97,7 @@ static int read_key(Reader *reader, char *line)
     }
     Axis axis = axis_find(line);
     if (axis == AXIS_COUNT) {
-        return unknown_key(reader, line);
+        return flag_unknown(reader->origin, line, line, reader->command);
     }
     reader->has_key = true;
     return setting_read(section, axis, reader->command, reader->origin, text);

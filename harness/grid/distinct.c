@@ -96,7 +96,7 @@ static const NamedFile *find(const File *items, size_t count, const char *identi
 
 static int refuse(const NamedFile *output, const NamedFile *other)
 {
-    const Origin origin = {.flag = output->flag != NULL ? output->flag : "output"};
+    const Origin origin = {.flag = output->flag};
     return other == output
                ? complain(origin, output->path,
                           "expected another file than those that are made beside it")
@@ -117,7 +117,7 @@ static int check_streams(const Files *outputs)
             const NamedFile *of = find(outputs->items, outputs->count, identity);
             free(identity);
             if (of != NULL) {
-                return complain((Origin){.flag = of->flag != NULL ? of->flag : "output"}, of->path,
+                return complain((Origin){.flag = of->flag}, of->path,
                                 "expected another file than the one that %s goes to",
                                 names[fd - STDOUT_FILENO]);
             }

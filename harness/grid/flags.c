@@ -191,12 +191,29 @@ static const struct {
     {"reference-form", "leave it out; the textbook's matrices are --kernel dense"},
 };
 
-const char *flag_gone(const char *name)
+int flag_unknown(Origin origin, const char *word, const char *name, const CommandInfo *command)
 {
+    const char *names[AXIS_COUNT + FLAGS_MOST] = {NULL};
+    const bool key = origin.file != NULL;
     for (size_t i = 0; i < sizeof gone / sizeof *gone; i++) {
         if (strcmp(name, gone[i].name) == 0) {
-            return gone[i].instead;
+            return complain(origin, word, "this %s is gone: %s", key ? "key" : "flag",
+                            gone[i].instead);
         }
     }
-    return NULL;
+    for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
+        names[axis] = key || command_takes(command, axis) ? axis_info(axis)->name : NULL;
+    }
+    for (size_t i = 0; !key && flag_table[i].name != NULL; i++) {
+        bool taken = command_takes_flag(command, &flag_table[i]);
+        names[AXIS_COUNT + i] = taken ? flag_table[i].name : NULL;
+    }
+    const char *nearest = nearest_name(name, strlen(name), names, AXIS_COUNT + FLAGS_MOST);
+    char hint[128];
+    snprintf(hint, sizeof hint, "%s%s%s%s",
+             nearest != NULL ? "did you mean " : "see headproof help ",
+             nearest != NULL && !key ? "--" : "", nearest != NULL ? nearest : command->name,
+             nearest != NULL ? "?" : "");
+    return key ? complain(origin, word, "expected the name of an axis (%s)", hint)
+               : complain(origin, word, "expected a flag of %s (%s)", command->name, hint);
 }

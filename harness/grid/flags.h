@@ -10,6 +10,8 @@
 #include "command.h"
 #include "grid.h"
 
+#include "../base/message.h"
+
 /* What flags are about: the headings of help, in order.  Of the first ones there are axes alone. */
 typedef enum {
     ABOUT_MODEL,
@@ -60,8 +62,9 @@ bool command_takes_flag(const CommandInfo *command, const FlagInfo *flag);
  * NULL. */
 const FlagInfo *flag_find(const CommandInfo *command, const char *name, size_t length);
 
-/* What is done instead of a flag, or a key, that earlier versions had; NULL: they had none. */
-const char *flag_gone(const char *name);
+/* Complains of a word that names no flag of the command, or, of a case file, no key: says which was
+ * meant, or what is done instead of one that earlier versions had.  Returns 2. */
+int flag_unknown(Origin origin, const char *word, const char *name, const CommandInfo *command);
 
 /* The kinds of values, and what they are in RunOptions. */
 ReadFlag as_switch;    /* bool: it is there */

@@ -120,20 +120,12 @@ static int read_sizes(Line *line)
                : 0;
 }
 
-static void take_files(Grid *grid, const Line *line, size_t count)
-{
-    grid->tables = need_zeros(line->count + 1, sizeof *grid->tables);
-    for (; grid->table_count < count; grid->table_count++) {
-        grid->tables[grid->table_count] = line->files[grid->table_count];
-    }
-}
-
 static int read_tables(Grid *grid, const Line *line)
 {
     if (line->count == 0) {
         return complain((Origin){0}, line->command->name, "expected %s", line->command->usage);
     }
-    take_files(grid, line, line->count);
+    grid->table_count = line->count;
     return 0;
 }
 
@@ -178,7 +170,7 @@ static int take_tables(Grid *grid, Line *line)
                             "expected a table, or axes, not both");
         }
     }
-    take_files(grid, line, tables);
+    grid->table_count = tables;
     line->count -= tables;
     return 0;
 }
@@ -250,7 +242,7 @@ int grid_read(Grid *grid, RunOptions *run, const CommandInfo *command, int argc,
     Line line = {.command = command, .run = run};
     *grid = (Grid){0};
     *run = (RunOptions){0};
-    line.files = need_zeros((size_t)argc + 1, sizeof *line.files);
+    line.files = grid->tables = need_zeros((size_t)argc + 1, sizeof *line.files);
     int status = options_read(&line.flags, run, line.files, &line.count, command, argc, argv);
     size_t operands = line.count;
     status = status != 0 || !command_has(command, READS_TABLES) ? status : take_tables(grid, &line);
@@ -267,7 +259,6 @@ int grid_read(Grid *grid, RunOptions *run, const CommandInfo *command, int argc,
     status = status != 0 ? status : distinct_check_run(grid, run, command, line.files, operands);
     sections_clear(&line.sections);
     section_clear(&line.flags);
-    free(line.files);
     if (status != 0) {
         grid_clear(grid);
     }

@@ -15,7 +15,7 @@ typedef struct Grid {
     char **section; /* [count], the case-file section of each; "": the command line alone */
     size_t count;
     bool listed[AXIS_COUNT]; /* the axis was given, or a point's key tells it */
-    char **tables;           /* [table_count]: files of rows, in place of case files */
+    char **tables;           /* the operands, of which [table_count] are files of rows */
     size_t table_count;
     SourceList sources; /* the files that weights come from; points refer to them */
 } Grid;

@@ -45,24 +45,9 @@ static void name_of_word(char name[NAME_SIZE], const char *word)
 
 static int unknown_flag(const Reader *reader, const char *token)
 {
-    const char *names[AXIS_COUNT + FLAGS_MOST] = {NULL};
     char name[NAME_SIZE];
     name_of_word(name, token + strspn(token, "-"));
-    const char *instead = flag_gone(name);
-    if (instead != NULL) {
-        return complain((Origin){0}, token, "this flag is gone: %s", instead);
-    }
-    for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
-        names[axis] = command_takes(reader->command, axis) ? axis_info(axis)->name : NULL;
-    }
-    for (size_t i = 0; flag_table[i].name != NULL; i++) {
-        bool taken = command_takes_flag(reader->command, &flag_table[i]);
-        names[AXIS_COUNT + i] = taken ? flag_table[i].name : NULL;
-    }
-    const char *nearest = nearest_name(name, strlen(name), names, AXIS_COUNT + FLAGS_MOST);
-    return complain((Origin){0}, token, "expected a flag of %s (%s%s%s)", reader->command->name,
-                    nearest ? "did you mean --" : "see headproof help ",
-                    nearest ? nearest : reader->command->name, nearest ? "?" : "");
+    return flag_unknown((Origin){0}, token, name, reader->command);
 }
 
 /* text: NULL of a flag that takes none. */

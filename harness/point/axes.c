@@ -821,10 +821,3 @@ Axis axis_find(const char *name)
     }
     return axis;
 }
-
-void axis_names(const char *names[AXIS_COUNT])
-{
-    for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
-        names[axis] = infos[axis].name;
-    }
-}

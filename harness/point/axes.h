@@ -54,7 +54,4 @@ const AxisInfo *axis_info(Axis axis);
 /* The axis of that name; AXIS_COUNT when there is none. */
 Axis axis_find(const char *name);
 
-/* The names, for suggestions. */
-void axis_names(const char *names[AXIS_COUNT]);
-
 #endif
