@@ -149,49 +149,6 @@ static int read_part(Reader *reader, mpq_ptr value, Part part)
     return status == DECIMAL_OK ? 0 : refuse(reader, part, decimal_expected(status));
 }
 
-static int read_range(Reader *reader, Part *parts, size_t count)
-{
-    bool product = count == 3 && parts[2].length > 0 && parts[2].text[0] == '*';
-    if (product) {
-        parts[2].text++;
-        parts[2].length--;
-    }
-    int status = 0;
-    mpq_t ends[3];
-    for (size_t i = 0; i < 3; i++) {
-        mpq_init(ends[i]);
-        mpq_set_ui(ends[i], 1, 1);
-    }
-    for (size_t i = 0; i < count && status == 0; i++) {
-        status = read_part(reader, ends[i], parts[i]);
-    }
-    status = status != 0 ? status
-             : mpq_cmp(ends[0], ends[1]) > 0
-                 ? refuse_item(reader, "a range that ascends (a <= b in a:b)")
-             : product ? push_product_range(reader, ends[0], ends[1], ends[2])
-                       : push_sum_range(reader, ends[0], ends[1], ends[2]);
-    for (size_t i = 0; i < 3; i++) {
-        mpq_clear(ends[i]);
-    }
-    return status;
-}
-
-/* A single number, or a multiple such as 4D. */
-static int read_single(Reader *reader, Part part)
-{
-    char unit = reader->domain->unit;
-    bool multiple = unit != 0 && part.length > 1 && part.text[part.length - 1] == unit;
-    part.length -= multiple;
-    mpq_t value;
-    mpq_init(value);
-    int status = read_part(reader, value, part);
-    status = status != 0 ? status
-             : multiple  ? push_integer(reader, value, FORM_MULTIPLE)
-                         : push_number(reader, value);
-    mpq_clear(value);
-    return status;
-}
-
 static bool equals(Part part, const char *word)
 {
     return strlen(word) == part.length && memcmp(word, part.text, part.length) == 0;
@@ -213,21 +170,57 @@ static int read_words(Reader *reader, bool *found)
     return status;
 }
 
-static int read_numbers(Reader *reader)
+/* Cuts an item at its colons; returns how many parts there are, or 0: too many. */
+static size_t cut(Part parts[3], Part item)
 {
-    const Part item = reader->item;
-    Part parts[3] = {{item.text, 0}};
     size_t count = 1;
+    parts[0] = (Part){item.text, 0};
     for (size_t i = 0; i < item.length; i++) {
         if (item.text[i] != ':') {
             parts[count - 1].length++;
         } else if (count == 3) {
-            return refuse_item(reader, "v, a:b, a:b:step or a:b:*factor");
+            return 0;
         } else {
             parts[count++] = (Part){item.text + i + 1, 0};
         }
     }
-    return count == 1 ? read_single(reader, parts[0]) : read_range(reader, parts, count);
+    return count;
+}
+
+/* A number, a multiple such as 4D, or a range. */
+static int read_numbers(Reader *reader)
+{
+    Part parts[3];
+    const size_t count = cut(parts, reader->item);
+    if (count == 0) {
+        return refuse_item(reader, "v, a:b, a:b:step or a:b:*factor");
+    }
+    Part *last = &parts[count - 1];
+    const bool multiple = count == 1 && reader->domain->unit != 0 && last->length > 1 &&
+                          last->text[last->length - 1] == reader->domain->unit;
+    const bool product = count == 3 && last->length > 0 && *last->text == '*';
+    last->text += product;
+    last->length -= product || multiple;
+    mpq_t ends[3];
+    int status = 0;
+    for (size_t i = 0; i < 3; i++) {
+        mpq_init(ends[i]);
+        mpq_set_ui(ends[i], 1, 1);
+    }
+    for (size_t i = 0; i < count && status == 0; i++) {
+        status = read_part(reader, ends[i], parts[i]);
+    }
+    status = status != 0  ? status
+             : multiple   ? push_integer(reader, ends[0], FORM_MULTIPLE)
+             : count == 1 ? push_number(reader, ends[0])
+             : mpq_cmp(ends[0], ends[1]) > 0
+                 ? refuse_item(reader, "a range that ascends (a <= b in a:b)")
+             : product ? push_product_range(reader, ends[0], ends[1], ends[2])
+                       : push_sum_range(reader, ends[0], ends[1], ends[2]);
+    for (size_t i = 0; i < 3; i++) {
+        mpq_clear(ends[i]);
+    }
+    return status;
 }
 
 static bool blank(char c)
