@@ -11,6 +11,7 @@
 #include "text_stream.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,39 +65,27 @@ static int check_text(const Csv *csv, size_t length)
     return 0;
 }
 
-/* Cuts one line, which ends at end, into cells.  Returns how many there are; the first
- * `most` are stored. */
-static size_t cut_line(const char **cells, size_t most, char *line, char *end)
-{
-    size_t cut = 0;
-    *end = '\0';
-    for (char *cell = line; cell != NULL; cut++) {
-        char *comma = strchr(cell, ',');
-        if (cut < most) {
-            cells[cut] = cell;
-        }
-        if (comma != NULL) {
-            *comma++ = '\0';
-        }
-        cell = comma;
-    }
-    return cut;
-}
-
 static int cut_lines(Csv *csv, size_t lines)
 {
-    char *line = csv->text;
+    char *next = csv->text;
     for (size_t i = 0; i < lines; i++) {
-        char *end = strchr(line, '\n');
         const char **cells = csv->cells + i * csv->columns;
-        size_t cut = cut_line(cells, csv->columns, line, end);
+        size_t cut = 0;
+        for (bool more = true; more; cut++) {
+            char *end = next + strcspn(next, ",\n");
+            if (cut < csv->columns) {
+                cells[cut] = next;
+            }
+            more = *end == ',';
+            *end = '\0';
+            next = end + 1;
+        }
         if (cut != csv->columns) {
             char expected[64];
             snprintf(expected, sizeof expected, "%zu cells, not %zu", csv->columns, cut);
-            return reject(csv, i + 1, cells[cut < csv->columns ? cut - 1 : csv->columns - 1],
+            return reject(csv, i + 1, cells[(cut < csv->columns ? cut : csv->columns) - 1],
                           expected);
         }
-        line = end + 1;
     }
     return 0;
 }

@@ -3,36 +3,30 @@
  */
 #include "number.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* Beyond every exponent that MPFR has, 2^62 log10(2) = 1.4e18, within a long. */
 #define EXPONENT_MOST 2000000000000000000L
 
-/* Reads digits up to the exponent; *point: how many stand before the decimal point, without
- * leading zeros (negative: zeros after the point).  NULL when it is no number. */
-static const char *read_digits(Number *number, const char *text, long *point)
+#define DECIMALS "0123456789"
+
+/* Reads digits up to the exponent; *exponent: that of the first that is not 0.  NULL when it is no
+ * number, or has too many. */
+static const char *read_digits(Number *number, const char *text, long *exponent)
 {
-    int significant = 0;
-    bool seen = false, fraction = false;
-    *point = 0;
-    for (;; text++) {
-        if (*text == '.' && !fraction && seen && isdigit((unsigned char)text[1])) {
-            fraction = true;
-            continue;
+    size_t whole = strspn(text, DECIMALS), significant = 0, zeros = 0;
+    size_t places = text[whole] == '.' ? strspn(text + whole + 1, DECIMALS) : 0;
+    const char *end = text + whole + (places > 0) + places;
+    for (const char *c = text; c < end && significant <= NUMBER_DIGITS; c++) {
+        if (*c != '.') {
+            significant += significant > 0 || *c != '0';
+            zeros += significant == 0;
+            number->digits = 10 * number->digits + (uint64_t)(*c - '0');
         }
-        if (!isdigit((unsigned char)*text)) {
-            return seen ? text : NULL;
-        }
-        seen = true;
-        significant += significant > 0 || *text != '0';
-        if (significant > NUMBER_DIGITS) {
-            return NULL;
-        }
-        number->digits = 10 * number->digits + (uint64_t)(*text - '0');
-        *point += significant > 0 ? !fraction : -(long)fraction;
     }
+    *exponent = (long)whole - (long)zeros - 1;
+    return whole > 0 && significant <= NUMBER_DIGITS ? end : NULL;
 }
 
 static bool read_exponent(long *exponent, const char *text)
@@ -43,7 +37,7 @@ static bool read_exponent(long *exponent, const char *text)
     }
     const char *digits = text + 1 + (text[1] == '-' || text[1] == '+');
     size_t length = strlen(digits);
-    if (*text != 'e' || length == 0 || strspn(digits, "0123456789") != length || length > 19) {
+    if (*text != 'e' || length == 0 || strspn(digits, DECIMALS) != length || length > 19) {
         return false;
     }
     *exponent = strtol(text + 1, NULL, 10);
@@ -66,8 +60,8 @@ bool number_read(Number *number, const char *text)
         number->kind = NUMBER_ZERO;
         return true;
     }
-    long point, exponent;
-    const char *rest = read_digits(number, magnitude, &point);
+    long first, exponent;
+    const char *rest = read_digits(number, magnitude, &first);
     if (rest == NULL || !read_exponent(&exponent, rest) || exponent > EXPONENT_MOST ||
         exponent < -EXPONENT_MOST) {
         return false;
@@ -76,7 +70,7 @@ bool number_read(Number *number, const char *text)
         while (number->digits < 10000000000000000) {
             number->digits *= 10;
         }
-        number->exponent = exponent + point - 1;
+        number->exponent = exponent + first;
     }
     return true;
 }
