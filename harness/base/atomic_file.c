@@ -10,6 +10,7 @@
 #include "message.h"
 #include "shown.h"
 #include "streams.h"
+#include "text_stream.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -178,21 +179,19 @@ static bool lock(int fd, const char *path)
 
 char *atomic_file_text(const AtomicFile *file, size_t *size)
 {
-    struct stat found;
-    if (fstat(file->held, &found) != 0) {
-        return NULL;
+    char block[1 << 14], *text;
+    FILE *copy = text_stream(&text, size);
+    ssize_t got;
+    for (off_t at = 0; (got = pread(file->held, block, sizeof block, at)) > 0; at += got) {
+        fwrite(block, 1, (size_t)got, copy);
     }
-    size_t room = (size_t)found.st_size;
-    char *text = need_room(room + 1, 1);
-    *size = 0;
-    for (ssize_t got = 1; got > 0 && *size < room; *size += (size_t)got) {
-        got = pread(file->held, text + *size, room - *size, (off_t)*size);
-        if (got < 0) {
-            free(text);
-            return NULL;
-        }
+    int reason = errno;
+    text_close(copy, &text);
+    if (got < 0) {
+        free(text);
+        text = NULL;
+        errno = reason;
     }
-    text[*size] = '\0';
     return text;
 }
 
@@ -372,11 +371,6 @@ int atomic_file_open(AtomicFile *file, const char *given)
         atomic_file_clear(file);
     }
     return status;
-}
-
-bool atomic_file_is_direct(const AtomicFile *file)
-{
-    return file->partial == NULL;
 }
 
 /* ---- Its end --------------------------------------------------------------------------------- */

@@ -60,8 +60,6 @@ int atomic_file_refuse(const char *flag, const char *path, const char *doubt);
  * interrupted run left is overwritten, but not a sweep's rows. */
 int atomic_file_open(AtomicFile *file, const char *given) __attribute__((warn_unused_result));
 
-bool atomic_file_is_direct(const AtomicFile *file);
-
 /* All that is in PATH.partial, with a NUL behind; free it.  NULL (errno): it cannot be read. */
 char *atomic_file_text(const AtomicFile *file, size_t *size) __attribute__((warn_unused_result));
 

@@ -82,28 +82,9 @@ size_t text_lines(const char *text, size_t size)
     return count;
 }
 
-/* ---- A file read whole ----------------------------------------------------------------------- */
-
-enum { FILE_FIRST = 1 << 16 };
-
-static char *read_all(size_t *size, FILE *file)
-{
-    size_t room = FILE_FIRST;
-    char *text = need_room(room, 1);
-    *size = 0;
-    do {
-        if (room - *size <= room / 2) {
-            room *= 2;
-            text = need_more(text, room, 1);
-        }
-        *size += fread(text + *size, 1, room - *size - 1, file);
-    } while (!feof(file) && !ferror(file));
-    text[*size] = '\0';
-    return text;
-}
-
 char *file_text(size_t *size, const char *path)
 {
+    char block[1 << 14], *text;
     FILE *file = fopen(path, "r");
     if (file == NULL && errno == ENOMEM) {
         need_is_short();
@@ -111,9 +92,15 @@ char *file_text(size_t *size, const char *path)
     if (file == NULL) {
         return NULL;
     }
-    errno = 0;
-    char *text = read_all(size, file);
-    int reason = errno != 0 ? errno : EIO;
+    FILE *copy = text_stream(&text, size);
+    int reason = 0;
+    while (!feof(file) && !ferror(file)) {
+        errno = 0;
+        size_t got = fread(block, 1, sizeof block, file);
+        reason = errno != 0 ? errno : EIO;
+        fwrite(block, 1, got, copy);
+    }
+    text_close(copy, &text);
     if (ferror(file) && reason == ENOMEM) {
         need_is_short();
     }

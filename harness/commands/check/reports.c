@@ -27,7 +27,7 @@ int reports_open(Reports *reports, const CheckOptions *options)
     *reports = (Reports){.paths = {options->junit_xml, options->markdown, options->json}};
     for (size_t i = 0; i < REPORTS && status == 0; i++) {
         status = reports->paths[i] != NULL ? open_report(reports, i) : 0;
-        if (!atomic_file_is_direct(&reports->files[i])) {
+        if (reports->files[i].partial != NULL) {
             atomic_file_clear(&reports->files[i]);
         }
     }
