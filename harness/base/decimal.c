@@ -3,7 +3,8 @@
  */
 #include "decimal.h"
 
-#include <ctype.h>
+#include "../../memory/need.h"
+
 #include <mpfr.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -12,121 +13,93 @@
 
 /* The longest exact decimal expansion of a double has 767 significant digits. */
 #define DIGITS_MOST 1100
-#define EXPONENT_MOST 9999
+#define EXPONENT_MOST 9999 /* as good as infinite */
 
-/* sign * digits * 10^exponent */
-typedef struct {
-    bool negative;
-    char digits[DIGITS_MOST + 1];
-    size_t count;
-    long exponent;
-} Scientific;
+#define DECIMALS "0123456789"
 
-/* Reads digits with at most one point; false when there is no digit, or are too many. */
-static bool read_significand(Scientific *number, const char **text, const char *end)
+/* An exponent's [+-]digits, up to EXPONENT_MOST, to the end of the text; false: it is none. */
+static bool read_exponent(long *exponent, const char *text)
 {
-    bool any = false, point = false;
-    for (; *text < end; (*text)++) {
-        char c = **text;
-        if (c == '.' && !point) {
-            point = true;
-        } else if (isdigit((unsigned char)c)) {
-            any = true;
-            number->exponent -= point;
-            if (number->count > 0 || c != '0') {
-                if (number->count == DIGITS_MOST) {
-                    return false;
-                }
-                number->digits[number->count++] = c;
-            }
-        } else {
-            break;
-        }
-    }
-    return any;
+    const char *digits = text + (*text == '-' || *text == '+');
+    long value = strtol(text, NULL, 10);
+    *exponent = value > EXPONENT_MOST    ? EXPONENT_MOST
+                : value < -EXPONENT_MOST ? -EXPONENT_MOST
+                                         : value;
+    return *digits != '\0' && digits[strspn(digits, DECIMALS)] == '\0';
 }
 
-/* Reads an optional e[+-]digits; exponents beyond EXPONENT_MOST are as good as infinite. */
-static bool read_exponent(Scientific *number, const char **text, const char *end)
-{
-    if (*text == end || (**text != 'e' && **text != 'E')) {
-        return true;
-    }
-    (*text)++;
-    bool negative = *text < end && **text == '-';
-    *text += *text < end && (**text == '-' || **text == '+');
-    long exponent = 0;
-    const char *first = *text;
-    for (; *text < end && isdigit((unsigned char)**text); (*text)++) {
-        exponent = exponent * 10 + (**text - '0');
-        exponent = exponent < EXPONENT_MOST ? exponent : EXPONENT_MOST;
-    }
-    number->exponent += negative ? -exponent : exponent;
-    return *text > first;
-}
-
-static DecimalStatus to_rational(mpq_t value, Scientific *number)
+/* value = digits 10^exponent */
+static DecimalStatus set_scientific(mpq_t value, const char *digits, long exponent)
 {
     mpq_set_ui(value, 0, 1);
-    if (number->count == 0) {
+    if (*digits == '\0') {
         return DECIMAL_OK;
     }
     /* The value lies in [10^(magnitude - 1), 10^magnitude). */
-    long magnitude = number->exponent + (long)number->count;
+    long magnitude = exponent + (long)strlen(digits);
     if (magnitude > 310) {
         return DECIMAL_OVERFLOW;
     }
     if (magnitude < -310) {
         return DECIMAL_UNDERFLOW;
     }
-    number->digits[number->count] = '\0';
-    if (mpz_set_str(mpq_numref(value), number->digits, 10) != 0) {
-        return DECIMAL_JUNK;
-    }
     mpz_t power;
     mpz_init(power);
-    mpz_ui_pow_ui(power, 10, (unsigned long)labs(number->exponent));
-    if (number->exponent < 0) {
+    mpz_ui_pow_ui(power, 10, (unsigned long)labs(exponent));
+    (void)mpz_set_str(mpq_numref(value), digits, 10); /* they are digits */
+    if (exponent < 0) {
         mpz_set(mpq_denref(value), power);
         mpq_canonicalize(value);
     } else {
         mpz_mul(mpq_numref(value), mpq_numref(value), power);
     }
-    if (number->negative) {
-        mpq_neg(value, value);
-    }
     mpz_clear(power);
     return DECIMAL_OK;
 }
 
-/* 2^[-]digits. */
-static DecimalStatus read_power(mpq_t value, const char *text, const char *end)
+/* The text changes. */
+static DecimalStatus read_text(mpq_t value, char *text)
 {
-    bool negative = text < end && *text == '-';
-    unsigned long exponent = 0;
-    const char *first = text += negative;
-    for (; text < end && isdigit((unsigned char)*text); text++) {
-        exponent = exponent * 10 + (unsigned long)(*text - '0');
-        exponent = exponent < EXPONENT_MOST ? exponent : EXPONENT_MOST;
+    long exponent = 0;
+    if (strncmp(text, "2^", 2) == 0) {
+        if (text[2] == '+' || !read_exponent(&exponent, text + 2)) {
+            return DECIMAL_JUNK;
+        }
+        mpq_set_ui(value, 1, 1);
+        (exponent < 0 ? mpq_div_2exp : mpq_mul_2exp)(value, value, (mp_bitcnt_t)labs(exponent));
+        return DECIMAL_OK;
     }
-    mpq_set_ui(value, 1, 1);
-    (negative ? mpq_div_2exp : mpq_mul_2exp)(value, value, exponent);
-    return text == first || text != end ? DECIMAL_JUNK : DECIMAL_OK;
+    const bool negative = *text == '-';
+    text += negative || *text == '+';
+    const size_t whole = strspn(text, DECIMALS), point = text[whole] == '.';
+    char *fraction = text + whole + point;
+    const size_t places = point ? strspn(fraction, DECIMALS) : 0;
+    const char *rest = fraction + places;
+    bool fine = whole + places > 0;
+    if (*rest == 'e' || *rest == 'E') {
+        fine = fine && read_exponent(&exponent, rest + 1);
+    } else {
+        fine = fine && *rest == '\0';
+    }
+    memmove(text + whole, fraction, places); /* the point goes */
+    text[whole + places] = '\0';
+    text += strspn(text, "0");
+    if (!fine || strlen(text) > DIGITS_MOST) {
+        return DECIMAL_JUNK;
+    }
+    DecimalStatus status = set_scientific(value, text, exponent - (long)places);
+    if (negative) {
+        mpq_neg(value, value);
+    }
+    return status;
 }
 
 DecimalStatus decimal_read(mpq_t value, const char *text, size_t length)
 {
-    const char *end = text + length;
-    if (length > 2 && text[0] == '2' && text[1] == '^') {
-        return read_power(value, text + 2, end);
-    }
-    Scientific number = {.negative = length > 0 && *text == '-'};
-    text += length > 0 && (*text == '-' || *text == '+');
-    if (!read_significand(&number, &text, end) || !read_exponent(&number, &text, end) ||
-        text != end) {
-        return DECIMAL_JUNK;
-    }
-    return to_rational(value, &number);
+    char *copy = need_copy_of(text, length);
+    DecimalStatus status = read_text(value, copy);
+    free(copy);
+    return status;
 }
 
 const char *decimal_expected(DecimalStatus status)
