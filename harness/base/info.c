@@ -9,12 +9,14 @@
 #include "../../reference/numbers/tier.h"
 #include "message.h"
 #include "team.h"
+#include "text_stream.h"
 
 #include <errno.h>
 #include <gmp.h>
 #include <jansson.h>
 #include <mpfr.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -63,21 +65,18 @@ static void add(FactList *list, const char *name, const char *format, ...)
  * (errno): it is there and cannot be read. */
 static bool add_cpu(FactList *list)
 {
-    char line[512], *model = NULL;
-    FILE *file = fopen(CPU_FILE, "r");
-    while (file != NULL && model == NULL && fgets(line, sizeof line, file) != NULL) {
-        char *colon = strncmp(line, "model name", 10) == 0 ? strchr(line, ':') : NULL;
-        if (colon != NULL) {
-            line[strcspn(line, "\n")] = '\0';
-            model = colon + 1 + strspn(colon + 1, " ");
-        }
-    }
-    int reason = file == NULL ? errno : ferror(file) ? EIO : 0;
-    if (file != NULL) {
-        (void)fclose(file);
+    size_t size;
+    char *text = file_text(&size, CPU_FILE);
+    int reason = text == NULL ? errno : 0;
+    char *model = text != NULL ? strstr(text, "model name") : NULL;
+    model = model != NULL ? strchr(model, ':') : NULL;
+    if (model != NULL) {
+        model += 1 + strspn(model + 1, " ");
+        model[strcspn(model, "\n")] = '\0';
     }
     add(list, "cpu", "%s", model != NULL ? model : "unknown");
     add(list, "cpu_cores", "%ld", sysconf(_SC_NPROCESSORS_ONLN));
+    free(text);
     errno = reason;
     return reason == 0 || file_fault(reason) == 2;
 }

@@ -13,10 +13,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#ifndef MAP_NORESERVE
-#define MAP_NORESERVE 0
-#endif
-
 typedef struct {
     void *at;
     size_t bytes;
@@ -81,9 +77,7 @@ static bool map_part(const Part *part, int protection)
         if (mmap(piece->at, piece->bytes, protection, flags, -1, 0) == MAP_FAILED) {
             return false;
         }
-#ifdef MADV_HUGEPAGE
         (void)madvise(piece->at, piece->bytes, MADV_HUGEPAGE); /* a wish */
-#endif
     }
     return true;
 }

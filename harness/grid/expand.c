@@ -55,7 +55,8 @@ static int find_source(Product *product, Point *point)
     flags.heads = heads ? axis_value(product, point, AXIS_HEADS).integer : 0;
     int status = sources_find(&product->source, &product->grid->sources, value.path, &flags);
     if (status == 0) {
-        point_set_source(point, product->source);
+        point->source = product->source;
+        point->spec.given = &product->source->given;
     }
     return status;
 }

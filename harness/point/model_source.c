@@ -261,12 +261,6 @@ int model_source_fault(const ModelSource *source)
     return source != NULL ? model_stream_fault(source->file) : 0;
 }
 
-void point_set_source(Point *point, const ModelSource *source)
-{
-    point->source = source;
-    point->spec.given = &source->given;
-}
-
 int sources_find(ModelSource **source, SourceList *list, const char *path,
                  const ModelFileFlags *flags)
 {

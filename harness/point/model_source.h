@@ -58,9 +58,6 @@ void model_source_say(ModelSource *source, Axis axis, AxisValue value);
  * message; else 0.  NULL is fine. */
 int model_source_fault(const ModelSource *source);
 
-/* Makes the file's weights the point's.  They must outlive it. */
-void point_set_source(Point *point, const ModelSource *source);
-
 /* Files by path, each read once. */
 typedef struct {
     ModelSource **items;

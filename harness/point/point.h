@@ -167,8 +167,8 @@ const char *status_name(Status status);
 /* The value a point has on an axis; d_ff resolved to an integer. */
 AxisValue point_get(const Point *point, Axis axis);
 
-/* Sets it.  A d_ff of 4D takes the point's d, so d comes first.  Weights from a path are the
- * point's once point_set_source has set them. */
+/* Sets it.  A d_ff of 4D takes the point's d, so d comes first.  Weights from a path
+ * are those of the point's source. */
 void point_set(Point *point, Axis axis, AxisValue value);
 
 /* The axis's value when nobody says one: d_ff is 4D; judge is total, or construction where there is
