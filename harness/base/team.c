@@ -23,6 +23,8 @@ static int is_member(void)
     return begun && !ended;
 }
 
+#define AMONG_OTHERS(call) (is_member() ? (void)(call) : (void)0)
+
 void team_library(char text[TEAM_LIBRARY_TEXT])
 {
     char whole[MPI_MAX_LIBRARY_VERSION_STRING];
@@ -54,40 +56,6 @@ int team_join(void)
         return 99;
     }
     return 0;
-}
-
-void team_leave(void)
-{
-    if (is_member()) {
-        MPI_Finalize();
-    }
-}
-
-int team_rank(void)
-{
-    int rank = 0;
-    if (is_member()) {
-        MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    }
-    return rank;
-}
-
-int team_size(void)
-{
-    int size = 1;
-    if (is_member()) {
-        MPI_Comm_size(MPI_COMM_WORLD, &size);
-    }
-    return size;
-}
-
-int team_largest(int value)
-{
-    int largest = value;
-    if (is_member()) {
-        MPI_Allreduce(&value, &largest, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
-    }
-    return largest;
 }
 
 void team_send(int to, const void *bytes, size_t count)
@@ -125,6 +93,8 @@ void team_abort(int code)
 
 #else
 
+#define AMONG_OTHERS(call) ((void)0)
+
 void team_library(char text[TEAM_LIBRARY_TEXT])
 {
     snprintf(text, TEAM_LIBRARY_TEXT, "none");
@@ -133,25 +103,6 @@ void team_library(char text[TEAM_LIBRARY_TEXT])
 int team_join(void)
 {
     return 0;
-}
-
-void team_leave(void)
-{
-}
-
-int team_rank(void)
-{
-    return 0;
-}
-
-int team_size(void)
-{
-    return 1;
-}
-
-int team_largest(int value)
-{
-    return value;
 }
 
 /* Alone, a process has nobody to talk to: that would be a bug. */
@@ -176,3 +127,29 @@ void team_abort(int code)
 }
 
 #endif
+
+void team_leave(void)
+{
+    AMONG_OTHERS(MPI_Finalize());
+}
+
+int team_rank(void)
+{
+    int rank = 0;
+    AMONG_OTHERS(MPI_Comm_rank(MPI_COMM_WORLD, &rank));
+    return rank;
+}
+
+int team_size(void)
+{
+    int size = 1;
+    AMONG_OTHERS(MPI_Comm_size(MPI_COMM_WORLD, &size));
+    return size;
+}
+
+int team_largest(int value)
+{
+    int largest = value;
+    AMONG_OTHERS(MPI_Allreduce(&value, &largest, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD));
+    return largest;
+}
