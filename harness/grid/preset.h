@@ -6,13 +6,13 @@
 
 #include "settings.h"
 
+enum { PRESET_COUNT = 6, PRESET_AXES = 5 };
+
 typedef struct {
     const char *name;
-    const char *n, *d, *heads, *d_head, *depth; /* values of the axes, as text */
+    const char *values[PRESET_AXES]; /* of n, d, heads, d-head and depth, as text */
     size_t vocabulary; /* tokens that have an embedding, which no construction touches */
 } Preset;
-
-enum { PRESET_COUNT = 6 };
 
 void preset_names(const char *names[PRESET_COUNT]);
 
