@@ -94,50 +94,39 @@ static int push_number(Reader *reader, mpq_srcptr value)
     return mpq_sgn(value) > 0 ? push(reader, number) : reject(reader);
 }
 
-/* a, a + step, ... up to b. */
-static int push_sum_range(Reader *reader, mpq_ptr a, mpq_srcptr b, mpq_srcptr step)
+/* What is wrong with a range from a by that step, or by that factor; NULL: nothing. */
+static const char *step_fault(mpq_srcptr a, mpq_srcptr step, bool product)
 {
-    if (mpq_sgn(step) == 0) {
-        return refuse_item(reader, "a step that is not zero");
+    if (product) {
+        return mpq_cmp_ui(step, 1, 1) <= 0 ? "a factor above 1"
+               : mpq_sgn(a) <= 0           ? "a range by a factor to start above zero"
+                                           : NULL;
     }
-    if (mpq_sgn(step) < 0) {
-        return refuse_item(reader, "a step above zero");
-    }
+    return mpq_sgn(step) == 0  ? "a step that is not zero"
+           : mpq_sgn(step) < 0 ? "a step above zero"
+                               : NULL;
+}
+
+/* a, then a + step or a * step, ... up to b. */
+static int push_range(Reader *reader, mpq_ptr a, mpq_srcptr b, mpq_srcptr step, bool product)
+{
+    const char *fault = step_fault(a, step, product);
     int status = 0;
     mpq_t span;
     mpq_init(span);
     mpq_sub(span, b, a);
-    mpq_div(span, span, step);
-    if (mpq_cmp_ui(span, VALUES_MOST, 1) >= 0) {
-        status = refuse_item(reader, "a range of at most 1000000 values");
-    }
-    while (status == 0 && mpq_cmp(a, b) <= 0) {
-        status = push_number(reader, a);
-        mpq_add(a, a, step);
+    if (fault == NULL && !product) {
+        mpq_div(span, span, step);
+        fault = mpq_cmp_ui(span, VALUES_MOST, 1) < 0 ? NULL : "a range of at most 1000000 values";
     }
     mpq_clear(span);
-    return status;
-}
-
-/* a, a * factor, ... up to b. */
-static int push_product_range(Reader *reader, mpq_ptr a, mpq_srcptr b, mpq_srcptr factor)
-{
-    if (mpq_cmp_ui(factor, 1, 1) <= 0) {
-        return refuse_item(reader, "a factor above 1");
-    }
-    if (mpq_sgn(a) <= 0) {
-        return refuse_item(reader, "a range by a factor to start above zero");
-    }
-    int status = 0;
-    while (status == 0 && mpq_cmp(a, b) <= 0) {
+    while (fault == NULL && status == 0 && mpq_cmp(a, b) <= 0) {
         size_t bits = mpz_sizeinbase(mpq_numref(a), 2) + mpz_sizeinbase(mpq_denref(a), 2);
-        if (bits > FACTOR_BITS_MOST) {
-            return refuse_item(reader, "a range of fewer values (a larger factor)");
-        }
-        status = push_number(reader, a);
-        mpq_mul(a, a, factor);
+        fault = bits > FACTOR_BITS_MOST ? "a range of fewer values (a larger factor)" : NULL;
+        status = fault == NULL ? push_number(reader, a) : 0;
+        (product ? mpq_mul : mpq_add)(a, a, step);
     }
-    return status;
+    return fault != NULL ? refuse_item(reader, fault) : status;
 }
 
 static int read_part(Reader *reader, mpq_ptr value, Part part)
@@ -215,8 +204,7 @@ static int read_numbers(Reader *reader)
              : count == 1 ? push_number(reader, ends[0])
              : mpq_cmp(ends[0], ends[1]) > 0
                  ? refuse_item(reader, "a range that ascends (a <= b in a:b)")
-             : product ? push_product_range(reader, ends[0], ends[1], ends[2])
-                       : push_sum_range(reader, ends[0], ends[1], ends[2]);
+                 : push_range(reader, ends[0], ends[1], ends[2], product);
     for (size_t i = 0; i < 3; i++) {
         mpq_clear(ends[i]);
     }
