@@ -228,12 +228,10 @@ static void note_listed(Grid *grid, const Line *line)
         for (size_t i = 0; i < line->sections.count && !listed; i++) {
             listed = line->sections.sections[i].settings[axis].given;
         }
-        grid->listed[axis] = listed;
-    }
-    for (size_t i = 0; i < grid->count; i++) {
-        for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
-            grid->listed[axis] = grid->listed[axis] || point_axis_tells(&grid->points[i], axis);
+        for (size_t i = 0; i < grid->count && !listed; i++) {
+            listed = point_axis_tells(&grid->points[i], axis);
         }
+        grid->listed[axis] = listed;
     }
 }
 
