@@ -1,8 +1,6 @@
 /*
  * The flags that are no axes: a table of what each is called, where its value goes, and what takes
  * it.
- *
- * Umbrella header: flags.c is the table, flag_values.c reads values.
  */
 #ifndef HEADPROOF_HARNESS_GRID_FLAGS_H
 #define HEADPROOF_HARNESS_GRID_FLAGS_H
@@ -65,16 +63,5 @@ const FlagInfo *flag_find(const CommandInfo *command, const char *name, size_t l
 /* Complains of a word that names no flag of the command, or, of a case file, no key: says which was
  * meant, or what is done instead of one that earlier versions had.  Returns 2. */
 int flag_unknown(Origin origin, const char *word, const char *name, const CommandInfo *command);
-
-/* The kinds of values, and what they are in RunOptions. */
-ReadFlag as_switch;    /* bool: it is there */
-ReadFlag as_text;      /* const char * */
-ReadFlag as_word;      /* const char *: one of the flag's words */
-ReadFlag as_integer;   /* size_t, from least to most */
-ReadFlag as_real;      /* double above 0, at least 1 where least is */
-ReadFlag as_size;      /* double: bytes, as 8GiB */
-ReadFlag as_positions; /* const char *: see models/positions.h */
-ReadFlag as_shard;     /* I/N: shard and shards */
-ReadFlag as_output;    /* output, or "-": on_stdout */
 
 #endif
