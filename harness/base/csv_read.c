@@ -90,10 +90,12 @@ static int cut_lines(Csv *csv, size_t lines)
     return 0;
 }
 
-static int cut(Csv *csv, size_t length)
+int csv_take(Csv *csv, const char *name, char *text, size_t length)
 {
-    length = csv_plain(csv->text, length);
-    csv->digest = digest_bytes(DIGEST_START, csv->text, length);
+    csv->text = text;
+    csv->path = need_copy(name);
+    length = csv_plain(text, length);
+    csv->digest = digest_bytes(DIGEST_START, text, length);
     int status = check_text(csv, length);
     if (status != 0) {
         return status;
@@ -116,20 +118,9 @@ static int cut(Csv *csv, size_t length)
 
 int csv_read(Csv *csv, const char *path)
 {
-    size_t length = 0;
-    csv->path = need_copy(path);
-    csv->text = file_text(&length, path);
-    if (csv->text == NULL) {
-        return csv_unreadable(path, errno);
-    }
-    return cut(csv, length);
-}
-
-int csv_take(Csv *csv, const char *name, char *text, size_t length)
-{
-    csv->text = text;
-    csv->path = need_copy(name);
-    return cut(csv, length);
+    size_t length;
+    char *text = file_text(&length, path);
+    return text != NULL ? csv_take(csv, path, text, length) : csv_unreadable(path, errno);
 }
 
 void csv_clear(Csv *csv)
