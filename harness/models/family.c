@@ -9,8 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static const Family *const families[] = {FAMILIES};
-
 /* What a file of any family may have: inputs, and a witness's answers. */
 static const TensorName of_all[] = {{"X", SLOT_X, 1, NULL, false},
                                     {"tokens", SLOT_TOKENS, 1, NULL, false},
@@ -18,15 +16,6 @@ static const TensorName of_all[] = {{"X", SLOT_X, 1, NULL, false},
                                     {"witness.logits", SLOT_WITNESS_LOGITS, 1, NULL, false},
                                     {"witness.resid", SLOT_WITNESS_RESID, 1, NULL, false},
                                     {.name = NULL}};
-
-FamilyWords family_usual[] = {{"mask", "causal"},
-                              {"normalization", "layernorm"},
-                              {"normalization-place", "pre"},
-                              {"eps", "1e-05"},
-                              {"scale", "1/sqrt(d_head)"},
-                              {"positions", "learned"},
-                              {"blocks", "sequential"},
-                              {NULL, NULL}};
 
 const char *tensor_axes(const TensorName *entry)
 {
@@ -128,10 +117,10 @@ static void read_as(TensorSet *set, const Family *family)
 
 const Family *family_of(TensorSet *set, const char *type)
 {
-    const Family *best = families[0];
+    const Family *best = families;
     size_t most = 0, agreed = 0;
-    for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
-        read_as(set, families[i]);
+    for (size_t i = 0; i < FAMILY_COUNT; i++) {
+        read_as(set, &families[i]);
         StreamWidth width;
         size_t count =
             0; /* without an X and what follows it in the table: any file may have those */
@@ -139,9 +128,9 @@ const Family *family_of(TensorSet *set, const char *type)
             count += set->tensors[t].kind == NAME_SLOT && set->tensors[t].entry->slot < SLOT_X;
         }
         size_t agree = count >= most ? stream_width(&width, set) : 0;
-        bool said = list_has(families[i]->types, ' ', type);
+        bool said = list_has(families[i].types, ' ', type);
         if (count > most || (count == most && agree + said > agreed)) {
-            best = families[i];
+            best = &families[i];
             most = count;
             agreed = agree + said;
         }

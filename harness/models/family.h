@@ -2,8 +2,8 @@
  * Names of tensors: a family is a table with a row for each tensor of a file, how it is called,
  * what it becomes and how it lies in the file (private to the reading of model files).
  *
- * A new family is a file family_NAME.c with its table, and its name in both lines below.  A name
- * has a row for each number of axes that its tensor may have.  Before a name may stand what
+ * A new family is a row of families.c, and a table there.  A name has a row for each number of axes
+ * that its tensor may have.  Before a name may stand what
  * wrappers of PyTorch's put there: "module.", "_orig_mod.", "model.", "transformer.", "gpt_neox.",
  * in any order.
  */
@@ -49,27 +49,13 @@ typedef struct {
 /* The beginning of the names of a witness. */
 #define WITNESS_PREFIX "witness."
 
-/* Rows of a map and its bias, as torch.nn.Linear names them; biased: every file has the bias. */
-#define MAP(name, weight, axes, bias, packed, biased)                                              \
-    {name ".weight", (weight), 1, (axes), true},                                                   \
-    {                                                                                              \
-        name ".bias", (bias), 1, (packed), (biased)                                                \
-    }
-
-/* All of them, in a file of that name, or that of the family whose names they have. */
-extern const Family family_lens, family_lens_early, family_gpt2, family_nanogpt, family_mingpt,
-    family_neox, family_gptj, family_phi, family_llama, family_mistral, family_qwen2, family_gemma;
-#define FAMILIES                                                                                   \
-    &family_lens, &family_lens_early, &family_gpt2, &family_nanogpt, &family_mingpt, &family_neox, \
-        &family_gptj, &family_phi, &family_llama, &family_mistral, &family_qwen2, &family_gemma
-
-/* What minGPT and its descendants make, in whose files nothing says it. */
-extern FamilyWords family_usual[];
+/* All of them; the first is what a file is of whose names no family has. */
+enum { FAMILY_COUNT = 12 };
+extern const Family families[FAMILY_COUNT];
 
 /* The family that has most of the names; of families with the same names the one as whose most
  * tensors agree on the stream's width, and of those the one whose model_type is said (NULL: none
- * is); family_lens where none has any.  The set's tensors get their kinds (NAME_HARMLESS: see
- * model_check.h), rows and layers. */
+ * is).  The set's tensors get their kinds (NAME_HARMLESS: see model_check.h), rows and layers. */
 const Family *family_of(TensorSet *set, const char *type);
 
 /* Its layout. */

@@ -26,7 +26,7 @@
  * "none" or "causal"; normalization "none", "layernorm" (or "LN"), "rmsnorm" ("RMS"), or "LNPre",
  * "RMSPre" where weights of norms are folded into others, so that gamma is 1 and beta 0;
  * normalization-place "pre" or "post"; eps.  What they do not say has to be said by whoever uses
- * the model.  A config.json beside a file of GPT-2 says most of it (family_gpt2.c).  An activation
+ * the model.  A config.json beside a file of GPT-2 says most of it (families.c).  An activation
  * of "none" is that of a file without feed-forward networks.  Of linear maps metadata may say, and
  * of an X_hidden must, how they follow each other: linear "in-place" or "block".
  *
