@@ -129,7 +129,7 @@ static int write_converted(const Pair *pair, const Point *point, const Converted
     const PlainHeads heads = is_shared(run) ? PLAIN_FRAME : PLAIN_ROLLING;
     /* The room for what is made in memory, before anything is. */
     double bytes = plain_bytes(model, point_omega(point), heads);
-    bytes += converted_file_memory(model, point->source->file, is_shared(run));
+    bytes += converted_file_memory(&model->layout, point->source->file, is_shared(run));
     int status = isnan(bytes) ? layer_fault(point) : check_memory(point, bytes, run);
     if (status != 0) {
         return status;

@@ -3,18 +3,14 @@
  */
 #include "converted_file.h"
 
+#include "../../memory/need.h"
 #include "../base/message.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 enum { NAME_MOST = 64 };
-
-/* A file that is announced. */
-typedef struct {
-    SafetensorsWriter *writer;
-    SharedExtras extras;
-    ConvertedEnds ends;
-} Announcement;
 
 /* The heads of sublayer s in the plain layout. */
 static void put_heads(SafetensorsWriter *writer, const PlainModel *plain, size_t s)
@@ -69,76 +65,152 @@ static void put_rotary(SafetensorsWriter *writer, const PlainModel *plain)
     }
 }
 
-/* *made is cleared by announcement_clear, whatever this returns. */
-static int announce(Announcement *made, Converted *of)
+/* to [vocabulary + 1, width] */
+static void widen_tokens(double *to, const PlainModel *plain, const ModelFile *file)
+{
+    const Layout *layout = &plain->layout;
+    for (size_t v = 0; v < file->vocabulary; v++) {
+        memcpy(to + v * plain->width, file->W_E + v * file->d, file->d * sizeof *to);
+    }
+    memcpy(to + file->vocabulary * plain->width, plain->x + layout_bias_row(layout) * plain->width,
+           layout_content(layout) * sizeof *to);
+}
+
+/* to [rows, width] */
+static void widen_positions(double *to, const PlainModel *plain, const ModelFile *file)
+{
+    const Layout *layout = &plain->layout;
+    for (size_t i = 0; i < layout->n && file->W_pos != NULL; i++) {
+        memcpy(to + layout_token_row(layout, i) * plain->width, file->W_pos + i * file->d,
+               file->d * sizeof *to);
+    }
+    for (size_t i = 0; i < plain->rows; i++) {
+        to[i * plain->width + layout_content(layout) + i] = 1;
+    }
+}
+
+/* W_E, W_pos and W_U over all columns of the stream, one after the other, zeros where nothing else
+ * is said. */
+static double *widen(const PlainModel *plain, const ModelFile *file)
+{
+    size_t tokens = file->W_E != NULL ? (file->vocabulary + 1) * plain->width : 0;
+    size_t positions = file->W_E != NULL ? plain->rows * plain->width : 0;
+    size_t d = file->d, classes = file->W_U != NULL ? file->classes : 0;
+    double *own = need_zeros(tokens + positions + plain->width * classes + 1, sizeof *own);
+    if (file->W_E != NULL) {
+        widen_tokens(own, plain, file);
+        widen_positions(own + tokens, plain, file);
+    }
+    for (size_t i = 0; i < d * classes; i++) {
+        own[tokens + positions + i] = file->W_U[file->tied ? i % classes * d + i / classes : i];
+    }
+    return own;
+}
+
+/* The tensors before and behind the heads:
+ *
+ *   embed.W_E [vocabulary, D]   pos_embed.W_pos [N, D]   ln_final.w, ln_final.b [D]
+ *   unembed.W_U [D, classes]    unembed.b_U [classes]
+ *
+ * In the plain layout they are over all columns of the stream, so that W_E[tokens] + W_pos is the
+ * stream: W_E has a token more, which is the bias row's content, W_pos [N', D'] every row's one,
+ * and W_U [D', classes] zeros behind its rows.  ln_final and b_U are as they were.  A W_pos of more
+ * rows is cut to those of the stream.  Returns what has to live until they are written; free it. */
+static double *put_ends(SafetensorsWriter *writer, const Converted *of, bool wide)
+{
+    const ModelFile *file = of->file;
+    const PlainModel *plain = of->plain;
+    const LayerNorm *final = of->final;
+    const bool embeds = file->W_E != NULL, by_class = file->tied && !wide;
+    const size_t vocabulary = file->vocabulary + wide, classes = file->classes;
+    const size_t rows = wide ? plain->rows : plain->layout.n, width = wide ? plain->width : file->d;
+    double *own = wide ? widen(plain, file) : NULL;
+    double *positions = wide && embeds ? own + vocabulary * width : file->W_pos;
+    double *unembedding = !wide ? file->W_U : embeds ? positions + rows * width : own;
+    const struct {
+        const char *name;
+        const double *data;
+        size_t rank, shape[2], stride[2];
+    } tensors[] = {
+        {"embed.W_E", wide && embeds ? own : file->W_E, 2, {vocabulary, width}, {width, 1}},
+        {"pos_embed.W_pos", embeds ? positions : NULL, 2, {rows, width}, {width, 1}},
+        {"ln_final.w", final->gamma, 1, {final->columns.count}, {1}},
+        {"ln_final.b", final->beta, 1, {final->columns.count}, {1}},
+        {"unembed.W_U",
+         file->W_U != NULL ? unembedding : NULL,
+         2,
+         {width, classes},
+         {by_class ? 1 : classes, by_class ? width : 1}},
+        {"unembed.b_U", file->b_U, 1, {classes}, {1}}};
+    if (wide && embeds) {
+        char text[32];
+        snprintf(text, sizeof text, "%zu", vocabulary - 1);
+        safetensors_writer_metadata(writer, "headproof.bias_token", text);
+    }
+    for (size_t i = 0; i < sizeof tensors / sizeof *tensors; i++) {
+        if (tensors[i].data != NULL) {
+            safetensors_writer_strided(writer, tensors[i].name, tensors[i].rank, tensors[i].shape,
+                                       tensors[i].stride, tensors[i].data);
+        }
+    }
+    return own;
+}
+
+/* A writer that has been told all of the file; *own is to be freed behind it. */
+static SafetensorsWriter *announce(double **own, Converted *of)
 {
     const PlainModel *plain = of->plain;
     bool shared = converted_is_shared(plain);
-    *made = (Announcement){.writer = converted_writer(of)};
-    converted_ends_make(&made->ends, of, !shared);
+    SafetensorsWriter *writer = converted_writer(of);
     if (shared) {
-        shared_heads_put(made->writer, &made->extras, plain);
+        shared_heads_put(writer, plain);
     }
     for (size_t s = 0; s < plain->sublayer_count; s++) {
         if (!shared) {
-            put_heads(made->writer, plain, s);
+            put_heads(writer, plain, s);
         }
-        put_norm(made->writer, &plain->sublayers[s].norm, s, shared ? 0 : plain->rows);
+        put_norm(writer, &plain->sublayers[s].norm, s, shared ? 0 : plain->rows);
     }
-    safetensors_writer_part(made->writer, SIZE_MAX);
-    converted_ends_put(made->writer, &made->ends);
-    put_stream(made->writer, plain, shared);
-    put_rotary(made->writer, plain);
-    return safetensors_writer_status(made->writer);
-}
-
-static void announcement_clear(Announcement *made)
-{
-    safetensors_writer_clear(made->writer);
-    converted_ends_clear(&made->ends);
-    shared_extras_clear(&made->extras);
+    safetensors_writer_part(writer, SIZE_MAX);
+    *own = put_ends(writer, of, !shared);
+    put_stream(writer, plain, shared);
+    put_rotary(writer, plain);
+    return writer;
 }
 
 int converted_file_write(const char *path, Converted *of)
 {
-    Announcement made;
+    double *own;
     const char *fault = converted_said_unlike(of->plain);
     if (fault != NULL) {
         return complain_of(path, NULL, NULL, "%s", fault);
     }
-    int status = announce(&made, of);
-    status = status != 0 ? status : safetensors_writer_finish(made.writer, path);
-    announcement_clear(&made);
+    SafetensorsWriter *writer = announce(&own, of);
+    int status = safetensors_writer_finish(writer, path);
+    safetensors_writer_clear(writer);
+    free(own);
     return status;
 }
 
 int converted_file_bytes(double *bytes, Converted *of)
 {
-    Announcement made;
-    int status = announce(&made, of);
-    *bytes = status == 0 ? (double)safetensors_writer_bytes(made.writer) : 0;
-    announcement_clear(&made);
+    double *own;
+    SafetensorsWriter *writer = announce(&own, of);
+    int status = safetensors_writer_status(writer);
+    *bytes = (double)safetensors_writer_bytes(writer);
+    safetensors_writer_clear(writer);
+    free(own);
     return status;
 }
 
-double converted_file_memory(const Model *model, const ModelFile *file, bool shared)
+double converted_file_memory(const Layout *layout, const ModelFile *file, bool shared)
 {
-    if (!shared) {
-        return converted_ends_bytes(&model->layout, file);
+    double rows = 0; /* of the wide tensors that put_ends makes */
+    if (!shared && file->W_E != NULL) {
+        rows += (double)file->vocabulary + 1 + (double)layout_rows(layout);
     }
-    /* The extra coefficients of Omega as doubles; a pseudo-mask's are the same for all. */
-    double entries = (double)layout_rows(&model->layout) * (double)layout_rows(&model->layout);
-    const signed char *last = NULL;
-    double bytes = 0;
-    for (size_t s = 0; s < model->sublayer_count; s++) {
-        for (size_t b = 0; b < model->sublayers[s].bundle_count; b++) {
-            const Bundle *bundle = &model->sublayers[s].bundles[b];
-            bool own = bundle->score.extra_stride > 0;
-            bool here = bundle->score.extra != NULL && bundle->score.extra != last;
-            double count = here ? (own ? (double)bundle->heads : 1) : 0;
-            bytes += count * entries * sizeof(double);
-            last = here ? bundle->score.extra : last;
-        }
+    if (!shared && file->W_U != NULL) {
+        rows += (double)file->classes;
     }
-    return bytes;
+    return rows * (double)layout_width(layout) * sizeof(double);
 }

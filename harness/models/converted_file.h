@@ -2,9 +2,8 @@
  * The attention-only model as a file: docs/convert.md says what is in it, in the plain layout and
  * in the shared one, in which what heads have in common is there once.
  *
- * Umbrella header: for converted_said.c, its metadata; converted_ends.c, embeddings, the norm
- * before the unembedding and the unembedding; and shared_heads.c, bundles of heads in the shared
- * layout.
+ * Umbrella header: for converted_said.c, its metadata, and shared_heads.c, bundles of heads in the
+ * shared layout.
  */
 #ifndef HEADPROOF_HARNESS_MODELS_CONVERTED_FILE_H
 #define HEADPROOF_HARNESS_MODELS_CONVERTED_FILE_H
@@ -30,8 +29,8 @@ enum { CONVERTED_SENTENCE = 320 };
 void converted_said_sentence(char text[CONVERTED_SENTENCE], const ConvertedSaid *said,
                              size_t tokens);
 
-/* The converted model; the file that it is from, or NULL: without embeddings; the norm before the
- * unembedding, or none; the caller's words. */
+/* The converted model; the file that it is from; the norm before the unembedding, or none; the
+ * caller's words. */
 typedef struct {
     PlainModel *plain;
     const ModelFile *file;
@@ -49,7 +48,7 @@ int converted_file_write(const char *path, Converted *of) __attribute__((warn_un
 int converted_file_bytes(double *bytes, Converted *of) __attribute__((warn_unused_result));
 
 /* Bytes that writing it takes besides those of of->plain. */
-double converted_file_memory(const Model *model, const ModelFile *file, bool shared);
+double converted_file_memory(const Layout *layout, const ModelFile *file, bool shared);
 
 /* ---- Its parts ------------------------------------------------------------------------------- */
 
@@ -63,51 +62,7 @@ bool converted_is_shared(const PlainModel *plain);
 /* A writer that has its metadata, and asks it for sublayers' numbers. */
 SafetensorsWriter *converted_writer(Converted *of);
 
-/* The tensors before and behind the heads of a converted model:
- *
- *   embed.W_E [vocabulary, D]   pos_embed.W_pos [N, D]   ln_final.w, ln_final.b [D]
- *   unembed.W_U [D, classes]    unembed.b_U [classes]
- *
- * Wide, they are over all columns of the stream, so that W_E[tokens] + W_pos is the stream: W_E has
- * a token more, which is the bias row's content, W_pos [N', D'] every row's one, and W_U [D',
- * classes] zeros behind its rows.  ln_final and b_U are as they were.  A W_pos of more rows is cut
- * to those of the stream. */
-typedef struct {
-    const double *w_e, *w_pos, *w_u, *b_u; /* NULL: the model has none */
-    bool by_class;                         /* w_u is [classes, width] */
-    size_t vocabulary, rows, width, classes;
-    const LayerNorm *final; /* or one of kind NORMALIZATION_NONE */
-    double *own;            /* the wide ones */
-} ConvertedEnds;
-
-/* Bytes that wide ones take. */
-double converted_ends_bytes(const Layout *layout, const ModelFile *file);
-
-/* Of a file whose W_pos has a row for every token. */
-void converted_ends_make(ConvertedEnds *ends, const Converted *of, bool wide);
-
-/* Announces the tensors, and for wide ones headproof.bias_token. */
-void converted_ends_put(SafetensorsWriter *writer, const ConvertedEnds *ends);
-
-void converted_ends_clear(ConvertedEnds *ends);
-
-/* The coefficients of Omega that single entries have besides, as doubles, until the file is
- * written. */
-typedef struct {
-    const signed char *of;
-    double *entries;
-    char name[64];
-} SharedExtra;
-
-typedef struct {
-    SharedExtra *items;
-    size_t count;
-} SharedExtras;
-
-/* Announces the tensors of all bundles and headproof.heads.  *extras, empty at first, has to live
- * until the file is written, and is then cleared.  A failure the writer keeps. */
-void shared_heads_put(SafetensorsWriter *writer, SharedExtras *extras, const PlainModel *frame);
-
-void shared_extras_clear(SharedExtras *extras);
+/* Announces the tensors of all bundles and headproof.heads.  A failure the writer keeps. */
+void shared_heads_put(SafetensorsWriter *writer, const PlainModel *frame);
 
 #endif

@@ -243,7 +243,7 @@ static int show(void *converted, size_t sublayer)
     if (plain_show(of->plain, sublayer)) {
         return 0;
     }
-    int fault = of->file != NULL ? model_stream_fault(of->file) : 0;
+    int fault = model_stream_fault(of->file);
     return fault != 0 ? fault : memory_fault();
 }
 
@@ -270,10 +270,8 @@ SafetensorsWriter *converted_writer(Converted *of)
     SafetensorsWriter *writer = safetensors_writer_make();
     safetensors_writer_show(writer, show, of);
     put_said(writer, of->plain, of->said);
-    if (of->file != NULL) {
-        char *conditions = model_file_conditions(of->file);
-        safetensors_writer_metadata(writer, "headproof.conditions", conditions);
-        free(conditions);
-    }
+    char *conditions = model_file_conditions(of->file);
+    safetensors_writer_metadata(writer, "headproof.conditions", conditions);
+    free(conditions);
     return writer;
 }

@@ -15,7 +15,8 @@
 typedef struct {
     size_t count;
     size_t extent[3], stride[3];
-    const void *data; /* doubles or int64_t, 8 bytes each */
+    const void *data; /* doubles, or small: signed chars */
+    bool small;
     size_t part;
 } Announced;
 
@@ -88,19 +89,18 @@ static bool count_values(uint64_t *count, size_t rank, const size_t *shape)
     return *count <= SIZE_MAX;
 }
 
-static json_t *describe(const char *dtype, size_t rank, const size_t *shape,
-                        const uint64_t offsets[2])
+static json_t *describe(size_t rank, const size_t *shape, const uint64_t offsets[2])
 {
     json_t *extents = json_array();
     for (size_t i = 0; i < rank; i++) {
         json_array_append_new(extents, json_integer((json_int_t)shape[i]));
     }
-    return json_pack("{s:s, s:o, s:[I, I]}", "dtype", dtype, "shape", extents, "data_offsets",
+    return json_pack("{s:s, s:o, s:[I, I]}", "dtype", "F64", "shape", extents, "data_offsets",
                      (json_int_t)offsets[0], (json_int_t)offsets[1]);
 }
 
-static int announce(SafetensorsWriter *writer, const char *name, const char *dtype, size_t rank,
-                    const size_t *shape, const void *data)
+static int announce(SafetensorsWriter *writer, const char *name, size_t rank, const size_t *shape,
+                    const void *data)
 {
     uint64_t count;
     if (writer->status != 0) {
@@ -115,8 +115,7 @@ static int announce(SafetensorsWriter *writer, const char *name, const char *dty
     }
     writer->tensors = need_more(writer->tensors, writer->count + 1, sizeof *writer->tensors);
     const uint64_t offsets[] = {writer->data_bytes, writer->data_bytes + 8 * count};
-    json_t *entry = describe(dtype, rank, shape, offsets);
-    if (json_object_set_new(writer->header, name, entry) != 0) {
+    if (json_object_set_new(writer->header, name, describe(rank, shape, offsets)) != 0) {
         need_is_short();
     }
     writer->tensors[writer->count++] = (Announced){.count = (size_t)count,
@@ -131,20 +130,23 @@ static int announce(SafetensorsWriter *writer, const char *name, const char *dty
 int safetensors_writer_floats(SafetensorsWriter *writer, const char *name, size_t rank,
                               const size_t *shape, const double *data)
 {
-    return announce(writer, name, "F64", rank, shape, data);
+    return announce(writer, name, rank, shape, data);
 }
 
-int safetensors_writer_integers(SafetensorsWriter *writer, const char *name, size_t rank,
-                                const size_t *shape, const int64_t *data)
+int safetensors_writer_small(SafetensorsWriter *writer, const char *name, size_t rank,
+                             const size_t *shape, const signed char *data)
 {
-    return announce(writer, name, "I64", rank, shape, data);
+    if (announce(writer, name, rank, shape, data) == 0) {
+        writer->tensors[writer->count - 1].small = true;
+    }
+    return writer->status;
 }
 
 int safetensors_writer_strided(SafetensorsWriter *writer, const char *name, size_t rank,
                                const size_t *shape, const size_t *stride, const double *data)
 {
     demand(rank >= 1 && rank <= 3, "a tensor with strides has rank 1, 2 or 3", name);
-    if (announce(writer, name, "F64", rank, shape, data) != 0) {
+    if (announce(writer, name, rank, shape, data) != 0) {
         return writer->status;
     }
     Announced *tensor = &writer->tensors[writer->count - 1];
@@ -185,16 +187,19 @@ static void put_little_endian(unsigned char *bytes, uint64_t value)
     }
 }
 
-/* Values 0, stride, 2 stride, ... */
-static int write_values(FILE *file, const void *data, size_t count, size_t stride)
+/* A row's values, which begin with number `first` of the data. */
+static int write_values(FILE *file, const Announced *tensor, size_t first)
 {
     enum { BLOCK = 1024 };
     unsigned char bytes[8 * BLOCK];
+    const size_t count = tensor->extent[2], stride = tensor->stride[2];
     for (size_t done = 0; done < count;) {
         size_t block = count - done < BLOCK ? count - done : BLOCK;
         for (size_t i = 0; i < block; i++) {
+            size_t at = first + stride * (done + i);
+            double small = tensor->small ? ((const signed char *)tensor->data)[at] : 0;
             uint64_t bits;
-            memcpy(&bits, (const unsigned char *)data + 8 * stride * (done + i), sizeof bits);
+            memcpy(&bits, tensor->small ? &small : (const double *)tensor->data + at, sizeof bits);
             put_little_endian(bytes + 8 * i, bits);
         }
         if (fwrite(bytes, 8, block, file) != block) {
@@ -210,9 +215,7 @@ static int write_tensor(FILE *file, const Announced *tensor)
     const size_t *extent = tensor->extent, *stride = tensor->stride;
     for (size_t i = 0; tensor->count > 0 && i < extent[0]; i++) {
         for (size_t j = 0; j < extent[1]; j++) {
-            const unsigned char *row = tensor->data;
-            row += 8 * (i * stride[0] + j * stride[1]);
-            if (write_values(file, row, extent[2], stride[2]) != 0) {
+            if (write_values(file, tensor, i * stride[0] + j * stride[1]) != 0) {
                 return -1;
             }
         }

@@ -17,13 +17,13 @@ SafetensorsWriter *safetensors_writer_make(void) __attribute__((warn_unused_resu
 /* key, value: UTF-8, each key once. */
 void safetensors_writer_metadata(SafetensorsWriter *writer, const char *key, const char *value);
 
-/* F64, or I64 (as tokens are; only tests have any to write): data [product of shape].  0; 2 after
- * a message when a file could not be that large.  The writer keeps that: behind it these add
- * nothing, and finish returns it.  NaN and infinities are written as they are. */
+/* F64: data [product of shape], or the values of small integers.  0; 2 after a message when a file
+ * could not be that large.  The writer keeps that: behind it these add nothing, and finish returns
+ * it.  NaN and infinities are written as they are. */
 int safetensors_writer_floats(SafetensorsWriter *writer, const char *name, size_t rank,
                               const size_t *shape, const double *data);
-int safetensors_writer_integers(SafetensorsWriter *writer, const char *name, size_t rank,
-                                const size_t *shape, const int64_t *data);
+int safetensors_writer_small(SafetensorsWriter *writer, const char *name, size_t rank,
+                             const size_t *shape, const signed char *data);
 
 /* The same of a tensor of rank 1, 2 or 3 that lies in memory otherwise: its entry (i, j, k) is
  * data[i * stride[0] + j * stride[1] + k * stride[2]]. */

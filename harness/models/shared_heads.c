@@ -19,7 +19,6 @@ typedef struct {
 
 typedef struct {
     SafetensorsWriter *writer;
-    SharedExtras *extras;
     const PlainModel *frame;
     size_t sublayer, bundle;
     Kept *kept;
@@ -121,40 +120,35 @@ static void put_bilinear(Writing *writing, json_t *to, const Score *score, size_
                   (json_int_t)scale->sqrt_den));
 }
 
-/* The coefficients as doubles: the item of *extras that has them. */
-static const SharedExtra *extra_as_doubles(Writing *writing, const signed char *of, size_t count)
+/* The first bundle that has these coefficients. */
+static void find_extra(size_t *s, size_t *b, const PlainModel *frame, const signed char *extra)
 {
-    SharedExtras *extras = writing->extras;
-    for (size_t i = 0; i < extras->count; i++) {
-        if (extras->items[i].of == of) {
-            return &extras->items[i];
+    for (*s = 0; *s < frame->sublayer_count; ++*s) {
+        const PlainSublayer *sublayer = &frame->sublayers[*s];
+        for (*b = 0; *b < sublayer->bundle_count; ++*b) {
+            if (sublayer->bundles[*b].score.extra == extra) {
+                return;
+            }
         }
     }
-    extras->items = need_more(extras->items, extras->count + 1, sizeof *extras->items);
-    SharedExtra *made = &extras->items[extras->count];
-    *made = (SharedExtra){.of = of, .entries = need_zeros(count, sizeof *made->entries)};
-    extras->count++;
-    for (size_t e = 0; e < count; e++) {
-        made->entries[e] = of[e];
-    }
-    return made;
 }
 
+/* to["extra"] = the name of the coefficients of Omega that single entries have besides.  Of bundles
+ * that have the same ones, in any sublayer, the first announces them. */
 static void put_extra(Writing *writing, json_t *to, const Score *score, size_t heads)
 {
-    size_t rows = writing->frame->rows, before = writing->extras->count;
+    size_t s = 0, b = 0, rows = writing->frame->rows;
     const size_t shape[] = {score->extra_stride > 0 ? heads : 1, rows, rows};
+    char name[sizeof((Kept *)0)->name];
     if (score->extra == NULL) {
         return;
     }
-    const SharedExtra *extra = extra_as_doubles(writing, score->extra, shape[0] * rows * rows);
-    if (writing->extras->count > before) {
-        char *name = writing->extras->items[before].name;
-        snprintf(name, sizeof extra->name, "blocks.%zu.heads.%zu.extra", writing->sublayer,
-                 writing->bundle);
-        safetensors_writer_floats(writing->writer, name, 3, shape, extra->entries);
+    find_extra(&s, &b, writing->frame, score->extra);
+    snprintf(name, sizeof name, "blocks.%zu.heads.%zu.extra", s, b);
+    if (s == writing->sublayer && b == writing->bundle) {
+        safetensors_writer_small(writing->writer, name, 3, shape, score->extra);
     }
-    set(to, "extra", json_string(extra->name));
+    set(to, "extra", json_string(name));
 }
 
 static json_t *score_json(Writing *writing, const Bundle *bundle)
@@ -221,9 +215,9 @@ static json_t *sublayer_json(Writing *writing, const PlainSublayer *sublayer)
     return bundles;
 }
 
-void shared_heads_put(SafetensorsWriter *writer, SharedExtras *extras, const PlainModel *frame)
+void shared_heads_put(SafetensorsWriter *writer, const PlainModel *frame)
 {
-    Writing writing = {.writer = writer, .extras = extras, .frame = frame};
+    Writing writing = {.writer = writer, .frame = frame};
     json_t *blocks = json_array();
     for (size_t s = 0; s < frame->sublayer_count; s++) {
         writing.sublayer = s;
@@ -236,13 +230,4 @@ void shared_heads_put(SafetensorsWriter *writer, SharedExtras *extras, const Pla
     free(text);
     free(writing.kept);
     json_decref(blocks);
-}
-
-void shared_extras_clear(SharedExtras *extras)
-{
-    for (size_t i = 0; i < extras->count; i++) {
-        free(extras->items[i].entries);
-    }
-    free(extras->items);
-    *extras = (SharedExtras){0};
 }

@@ -20,7 +20,6 @@ static void strides_tell_tensors_apart(void **state)
     char path[SCRATCH_PATH];
     double gate[3];
     SafetensorsFile *file;
-    SharedExtras extras = {0};
     Bundle bundles[3];
     for (size_t b = 0; b < 3; b++) {
         bundles[b] = (Bundle){.heads = 1,
@@ -34,10 +33,9 @@ static void strides_tell_tensors_apart(void **state)
     const PlainModel frame = {.rows = 2, .width = 5, .sublayers = &sublayer, .sublayer_count = 1};
     SafetensorsWriter *writer = safetensors_writer_make();
     scratch_path(path, *state, "shared.safetensors");
-    shared_heads_put(writer, &extras, &frame);
+    shared_heads_put(writer, &frame);
     assert_int_equal(safetensors_writer_finish(writer, path), 0);
     safetensors_writer_clear(writer);
-    shared_extras_clear(&extras);
     assert_int_equal(safetensors_open(&file, path), 0);
     assert_int_equal(file->count, 2);
     for (size_t b = 0; b < 2; b++) {
@@ -55,8 +53,9 @@ static void strides_tell_tensors_apart(void **state)
 static int write_plain(PlainModel *plain, const char *path)
 {
     static const LayerNorm none;
+    static const ModelFile file;
     return converted_file_write(
-        path, &(Converted){plain, NULL, &none, &(ConvertedSaid){.form = "fused"}});
+        path, &(Converted){plain, &file, &none, &(ConvertedSaid){.form = "fused"}});
 }
 
 static void faults_are_said(void **state)

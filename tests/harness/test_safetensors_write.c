@@ -22,15 +22,15 @@ static void test_written_bytes(void **state)
         "\220\0\0\0\0\0\0\0"
         "{\"__metadata__\":{\"k\":\"\xc3\xa9\\n\\\"\"},"
         "\"a\":{\"dtype\":\"F64\",\"shape\":[2],\"data_offsets\":[0,16]},"
-        "\"b\":{\"dtype\":\"I64\",\"shape\":[1,1],\"data_offsets\":[16,24]}}  "
-        "\0\0\0\0\0\0\370\277\2\0\0\0\0\0\0\200\376\377\377\377\377\377\377\377";
+        "\"b\":{\"dtype\":\"F64\",\"shape\":[1,1],\"data_offsets\":[16,24]}}  "
+        "\0\0\0\0\0\0\370\277\2\0\0\0\0\0\0\200\0\0\0\0\0\0\0\300";
     static const double a[] = {-1.5, -0x1p-1073};
-    static const int64_t b[] = {-2};
+    static const signed char b[] = {-2};
     static const size_t shape_a[] = {2}, shape_b[] = {1, 1};
     FileFixture *fixture = *state;
     SafetensorsWriter *writer = safetensors_writer_make();
     assert_int_equal(safetensors_writer_floats(writer, "a", 1, shape_a, a), 0);
-    assert_int_equal(safetensors_writer_integers(writer, "b", 2, shape_b, b), 0);
+    assert_int_equal(safetensors_writer_small(writer, "b", 2, shape_b, b), 0);
     safetensors_writer_metadata(writer, "k", "\xc3\xa9\n\"");
     assert_int_equal(safetensors_writer_finish(writer, fixture->path), 0);
     safetensors_writer_clear(writer);
