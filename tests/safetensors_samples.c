@@ -185,7 +185,7 @@ static bool check_coverage(const SafetensorsFile *file, const unsigned char *byt
     for (size_t i = 0; i < file->count; i++) {
         const SafetensorsTensor *tensor = &file->tensors[i];
         fine = fine && tensor->begin == end &&
-               tensor->end - end == tensor->count * safetensors_dtype_size(tensor->dtype);
+               tensor->end - end == tensor->count * safetensors_dtypes[tensor->dtype].size;
         end = tensor->end;
     }
     return fine && end == size - 8 - header;

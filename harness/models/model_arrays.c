@@ -7,10 +7,8 @@
 #include "model_check.h"
 #include "model_stream.h"
 #include "packing.h"
-#include "regular_file.h"
 #include "safetensors.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,100 +42,79 @@ static int read_tokens(Reading *reading, const SetTensor *found)
     return status;
 }
 
-enum { PARTS_MOST = 4, SHAPE_MOST = 3 };
-
-/* A tensor on its way into the model's arrays. */
-typedef struct {
-    const SetTensor *found;
-    double *out[PARTS_MOST]; /* of its parts */
-    size_t shape[SHAPE_MOST];
-    PackedRange range; /* all of it */
-} Unpacking;
-
-static Unpacking unpacking_of(ModelFile *model, const SetTensor *found)
+static Packing packing_of(ModelFile *model, const SetTensor *found)
 {
     const TensorName *entry = found->entry;
-    Unpacking made = {.found = found};
-    made.range = (PackedRange){.axes = tensor_axes(entry),
-                               .parts = entry->parts,
-                               .rank = model_shape(made.shape, model, entry->slot, found->layer),
-                               .shared = model->key_heads > 0 ? model->heads / model->key_heads : 1,
-                               .count = found->tensor->count};
-    for (size_t part = 0; part < made.range.parts; part++) {
+    Packing made = {.axes = tensor_axes(entry),
+                    .parts = entry->parts,
+                    .shared = model->key_heads > 0 ? model->heads / model->key_heads : 1};
+    made.rank = model_shape(made.shape, model, entry->slot, found->layer);
+    for (size_t part = 0; part < made.parts; part++) {
         made.out[part] = *model_array(model, entry->slot + (Slot)part, found->layer);
     }
     return made;
 }
 
-/* The values of a block that begins with `first`.  false: something is wrong with them. */
-static bool unpack_block(const Unpacking *of, size_t first)
+/* The values of a block that begins with `first`. */
+static int unpack_block(const Packing *packing, const SetTensor *found, size_t first, bool silent)
 {
-    const SetTensor *found = of->found;
     double packed[SAFETENSORS_BLOCK_MOST];
-    if (packing_is_plain(of->range.axes)) {
-        return safetensors_try(of->out[0] + first, found->file, found->tensor, first);
+    bool plain = packing_is_plain(packing->axes);
+    double *out = plain ? packing->out[0] + first : packed;
+    int status = safetensors_block_floats(out, found->file, found->tensor, first, silent);
+    if (status == 0 && !plain) {
+        packing_unpack(packing, packed, first, safetensors_block(found->tensor, first));
     }
-    if (!safetensors_try(packed, found->file, found->tensor, first)) {
-        return false;
-    }
-    PackedRange range = of->range;
-    range.shape = of->shape;
-    range.first = first;
-    range.count = safetensors_block(found->tensor, first);
-    packing_unpack(of->out, packed, &range);
-    return true;
+    return status;
 }
 
-/* All blocks.  false: something is wrong with one. */
-static bool unpack_blocks(const Unpacking *of)
+/* All blocks, up to one with which something is wrong; silent: by all threads. */
+static int unpack_blocks(const Packing *packing, const SetTensor *found, bool silent)
 {
-    const size_t count = of->range.count, block = safetensors_block(of->found->tensor, 0);
-    bool ok = true;
-#pragma omp parallel for schedule(static) if (count >= READ_AT_ONCE)
+    const size_t count = found->tensor->count, block = safetensors_block(found->tensor, 0);
+    int status = 0;
+#pragma omp parallel for schedule(static) if (silent && count >= READ_AT_ONCE)
     for (size_t first = 0; first < count; first += block) {
-        bool going;
+        int before;
 #pragma omp atomic read
-        going = ok;
-        if (going && !unpack_block(of, first)) {
+        before = status;
+        int own = before == 0 ? unpack_block(packing, found, first, silent) : 0;
+        if (own != 0) {
 #pragma omp atomic write
-            ok = false;
+            status = own;
         }
     }
-    return ok;
+    return status;
 }
 
 /* Makes what the file's numbers stand for: heads that share one, and weights that lack their 1. */
-static void complete(const ModelFile *model, const Unpacking *of)
+static void complete(const ModelFile *model, const Packing *packing, const SetTensor *found)
 {
-    const Slot slot = of->found->entry->slot;
+    const Slot slot = found->entry->slot;
     const bool norm = slot == SLOT_LN1_W || slot == SLOT_LN2_W || slot == SLOT_LN_FINAL_W;
-    const bool shared = strchr(of->range.axes, 'k') != NULL;
-    size_t size = shared ? of->range.count / model->key_heads : 0;
+    const bool shared = strchr(packing->axes, 'k') != NULL;
+    double *out = packing->out[0];
+    size_t count = found->tensor->count, size = shared ? count / model->key_heads : 0;
     for (size_t h = 0; shared && h < model->heads; h++) {
-        size_t first = h - h % of->range.shared;
-        memmove(of->out[0] + h * size, of->out[0] + first * size, size * sizeof *of->out[0]);
+        size_t first = h - h % packing->shared;
+        memmove(out + h * size, out + first * size, size * sizeof *out);
     }
-    for (size_t c = 0; norm && model->from_one && c < of->range.count; c++) {
-        of->out[0][c] += 1;
+    for (size_t c = 0; norm && model->from_one && c < count; c++) {
+        out[c] += 1;
     }
 }
 
 int model_array_fill(ModelFile *model, const SetTensor *found)
 {
-    const Unpacking of = unpacking_of(model, found);
-    if (!unpack_blocks(&of)) { /* reads the tensor again, to say what is wrong with it */
-        double *values = need_zeros(found->tensor->count, sizeof *values);
-        int status = safetensors_floats(values, found->file, found->tensor);
-        free(values);
-        if (status != 0) {
-            return status;
-        }
-        if (!unpack_blocks(&of)) {
-            return regular_file_unreadable(found->file->path, EIO);
-        }
+    const Packing packing = packing_of(model, found);
+    int status = unpack_blocks(&packing, found, true);
+    if (status != 0) { /* reads the tensor again, to say what is wrong with it */
+        status = unpack_blocks(&packing, found, false);
     }
-    complete(model, &of);
-    return 0;
+    if (status == 0) {
+        complete(model, &packing, found);
+    }
+    return status;
 }
 
 /* The tensor's parts, each an array of the model; one that is read when it is needed is empty. */

@@ -41,46 +41,45 @@ typedef struct {
     size_t extent[LETTERS_MOST], stride[LETTERS_MOST], count;
 } Letters;
 
-static Letters letters_of(const PackedRange *range)
+static Letters letters_of(const Packing *packing)
 {
     Letters letters = {.count = 0};
-    for (const char *c = range->axes; *c != '\0'; c++) {
+    for (const char *c = packing->axes; *c != '\0'; c++) {
         if (*c == ' ' || *c == 'u') {
             continue;
         }
         bool part = *c == 'p';
-        size_t shared = *c == 'k' ? range->shared : 1, stride = part ? 0 : shared;
-        size_t axis = part ? range->rank : *c == 'k' ? 0 : (size_t)(*c - '0');
-        for (size_t k = axis + 1; k < range->rank; k++) {
-            stride *= range->shape[k];
+        size_t shared = *c == 'k' ? packing->shared : 1, stride = part ? 0 : shared;
+        size_t axis = part ? packing->rank : *c == 'k' ? 0 : (size_t)(*c - '0');
+        for (size_t k = axis + 1; k < packing->rank; k++) {
+            stride *= packing->shape[k];
         }
-        letters.extent[letters.count] = part ? range->parts : range->shape[axis] / shared;
+        letters.extent[letters.count] = part ? packing->parts : packing->shape[axis] / shared;
         letters.stride[letters.count++] = stride;
     }
     return letters;
 }
 
-void packing_unpack(double *const *out, const double *packed, const PackedRange *range)
+void packing_unpack(const Packing *packing, const double *packed, size_t first, size_t count)
 {
-    Letters letters = letters_of(range);
+    Letters letters = letters_of(packing);
     size_t inner = letters.count - 1, run = letters.extent[inner], step = letters.stride[inner];
-    for (size_t done = 0; done < range->count;) {
-        size_t rest = (range->first + done) / run, to = 0, part = 0;
-        size_t at = (range->first + done) % run, left = range->count - done;
-        size_t count = run - at < left ? run - at : left;
+    for (size_t done = 0; done < count;) {
+        size_t rest = (first + done) / run, at = (first + done) % run, to = 0, part = 0;
+        size_t here = run - at < count - done ? run - at : count - done;
         for (size_t k = inner; k-- > 0;) {
-            size_t here = rest % letters.extent[k];
+            size_t index = rest % letters.extent[k];
             rest /= letters.extent[k];
-            to += here * letters.stride[k];
-            part = letters.stride[k] == 0 ? here : part;
+            to += index * letters.stride[k];
+            part = letters.stride[k] == 0 ? index : part;
         }
-        for (size_t i = 0; i < count; i++) {
+        for (size_t i = 0; i < here; i++) {
             if (step > 0) {
-                out[part][to + (at + i) * step] = packed[done + i];
+                packing->out[part][to + (at + i) * step] = packed[done + i];
             } else {
-                out[at + i][to] = packed[done + i];
+                packing->out[at + i][to] = packed[done + i];
             }
         }
-        done += count;
+        done += here;
     }
 }

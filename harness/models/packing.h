@@ -29,18 +29,18 @@ const char *packing_word(const char *axes, size_t axis);
 /* Is it the model's own layout, but for axes that are merged?  Then nothing has to be moved. */
 bool packing_is_plain(const char *axes);
 
-/* Values first, ..., first + count - 1 of a file's tensor, in its order, and what it becomes: as
- * many tensors of shape [rank] as there are parts. */
+enum { PARTS_MOST = 4, SHAPE_MOST = 3 };
+
+/* What a file's tensor becomes: as many tensors of shape [rank] as there are parts. */
 typedef struct {
     const char *axes;
-    size_t parts, rank;
-    const size_t *shape;
-    size_t shared; /* entries of axis 0 that are one in the file, where `axes` has a k */
-    size_t first, count;
-} PackedRange;
+    size_t parts, rank, shape[SHAPE_MOST];
+    size_t shared;           /* entries of axis 0 that are one in the file, where `axes` has a k */
+    double *out[PARTS_MOST]; /* [parts] */
+} Packing;
 
-/* out [parts] gets those values, which are in `packed` [range->count]; of entries that share one
- * the first. */
-void packing_unpack(double *const *out, const double *packed, const PackedRange *range);
+/* out gets the file's values first, ..., first + count - 1, in its order, which are in `packed`
+ * [count]; of entries that share one the first. */
+void packing_unpack(const Packing *packing, const double *packed, size_t first, size_t count);
 
 #endif

@@ -7,8 +7,7 @@
  * status 2.  Values are read from the disk when they are asked for, block by block; a file that
  * becomes shorter meanwhile is named.
  *
- * Umbrella header: for safetensors_header.c, the header read strictly, and safetensors_values.c,
- * the formats of numbers (dtypes), each read exactly.
+ * Umbrella header: for safetensors_values.c, the formats of numbers (dtypes), each read exactly.
  */
 #ifndef HEADPROOF_HARNESS_MODELS_SAFETENSORS_H
 #define HEADPROOF_HARNESS_MODELS_SAFETENSORS_H
@@ -74,17 +73,16 @@ int safetensors_recheck(const SafetensorsFile *file, bool header)
 /* Is there a tensor of that name? */
 bool safetensors_has(const SafetensorsFile *file, const char *name);
 
-/* Reads and checks the header; sets header, tensors, count, data_begin, data_size and digest, also
- * what of them there is on failure.  0; 2 or 99 after a message. */
-int safetensors_read_header(SafetensorsFile *file) __attribute__((warn_unused_result));
-
 /* ---- Values ---------------------------------------------------------------------------------- */
 
-/* As the format calls it: "F64". */
-const char *safetensors_dtype_name(SafetensorsDtype dtype);
+/* name: as the format calls it, "F64"; size: bytes of one value. */
+typedef struct {
+    const char *name;
+    size_t size;
+    bool is_float, is_signed;
+} SafetensorsFormat;
 
-/* Bytes of one value. */
-size_t safetensors_dtype_size(SafetensorsDtype dtype);
+extern const SafetensorsFormat safetensors_dtypes[SAFETENSORS_DTYPES];
 
 /* out [count]: F64, F32, F16 or BF16, exactly.  Status 2 for another dtype, for a NaN or an
  * infinity, which is named by its index, and where the file has become shorter; 99 where it cannot
@@ -94,13 +92,12 @@ int safetensors_floats(double *out, const SafetensorsFile *file, const Safetenso
 
 /* Values that are read at once, from `first` on. */
 size_t safetensors_block(const SafetensorsTensor *tensor, size_t first);
-
-/* out [safetensors_block]: those, exactly; false, without a message: safetensors_floats says what
- * is wrong.  From several threads at once. */
-bool safetensors_try(double *out, const SafetensorsFile *file, const SafetensorsTensor *tensor,
-                     size_t first);
-
 #define SAFETENSORS_BLOCK_MOST (1 << 13)
+
+/* out [safetensors_block]: those alone, from several threads at once; silent: without a message. */
+int safetensors_block_floats(double *out, const SafetensorsFile *file,
+                             const SafetensorsTensor *tensor, size_t first, bool silent)
+    __attribute__((warn_unused_result));
 
 /* *value: the first of a tensor of such a dtype that has any, an infinity too; or NaN. */
 int safetensors_first(double *value, const SafetensorsFile *file, const SafetensorsTensor *tensor)
@@ -120,9 +117,9 @@ void safetensors_index_text(char *text, const SafetensorsTensor *tensor, size_t 
 void safetensors_shape_text(char *text, size_t rank, const size_t *shape);
 
 /* bytes [size] = the file's from offset on.  0; 2 after a message where the file ends before; 99
- * after one where it cannot be read. */
-int safetensors_bytes(unsigned char *bytes, const SafetensorsFile *file, size_t offset, size_t size)
-    __attribute__((warn_unused_result));
+ * after one where it cannot be read; silent: 2 alone. */
+int safetensors_bytes(unsigned char *bytes, const SafetensorsFile *file, size_t offset, size_t size,
+                      bool silent) __attribute__((warn_unused_result));
 
 /* The little-endian integer of `size` (at most 8) bytes. */
 uint64_t little_endian(const unsigned char *bytes, size_t size);

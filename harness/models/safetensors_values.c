@@ -12,13 +12,7 @@
 
 _Static_assert(sizeof(double) == 8 && sizeof(float) == 4, "IEEE formats are copied bit by bit");
 
-typedef struct {
-    const char *name;
-    size_t size;
-    bool is_float, is_signed;
-} Dtype;
-
-static const Dtype dtypes[SAFETENSORS_DTYPES] = {
+const SafetensorsFormat safetensors_dtypes[SAFETENSORS_DTYPES] = {
     [SAFETENSORS_F64] = {"F64", 8, true, true},     [SAFETENSORS_F32] = {"F32", 4, true, true},
     [SAFETENSORS_F16] = {"F16", 2, true, true},     [SAFETENSORS_BF16] = {"BF16", 2, true, true},
     [SAFETENSORS_I64] = {"I64", 8, false, true},    [SAFETENSORS_I32] = {"I32", 4, false, true},
@@ -27,16 +21,6 @@ static const Dtype dtypes[SAFETENSORS_DTYPES] = {
     [SAFETENSORS_U16] = {"U16", 2, false, false},   [SAFETENSORS_U8] = {"U8", 1, false, false},
     [SAFETENSORS_BOOL] = {"BOOL", 1, false, false},
 };
-
-const char *safetensors_dtype_name(SafetensorsDtype dtype)
-{
-    return dtypes[dtype].name;
-}
-
-size_t safetensors_dtype_size(SafetensorsDtype dtype)
-{
-    return dtypes[dtype].size;
-}
 
 uint64_t little_endian(const unsigned char *bytes, size_t size)
 {
@@ -77,7 +61,7 @@ static double from_f16(uint64_t bits)
 /* out [count]: little-endian values of a floating format. */
 static void convert(double *out, const unsigned char *bytes, SafetensorsDtype dtype, size_t count)
 {
-    size_t size = dtypes[dtype].size;
+    size_t size = safetensors_dtypes[dtype].size;
     for (size_t i = 0; dtype == SAFETENSORS_F32 && i < count; i++) {
         out[i] = from_f32(little_endian(bytes + i * 4, 4));
     }
@@ -93,7 +77,7 @@ static int refuse_dtype(const SafetensorsFile *file, const SafetensorsTensor *te
                         const char *expected)
 {
     return complain_of(file->path, "tensor", tensor->name, "dtype %s: expected %s",
-                       dtypes[tensor->dtype].name, expected);
+                       safetensors_dtypes[tensor->dtype].name, expected);
 }
 
 static int refuse_value(const SafetensorsFile *file, const SafetensorsTensor *tensor,
@@ -104,10 +88,14 @@ static int refuse_value(const SafetensorsFile *file, const SafetensorsTensor *te
     return complain_of(file->path, "tensor", tensor->name, "index %s: %s", index, fault);
 }
 
-int safetensors_bytes(unsigned char *bytes, const SafetensorsFile *file, size_t offset, size_t size)
+int safetensors_bytes(unsigned char *bytes, const SafetensorsFile *file, size_t offset, size_t size,
+                      bool silent)
 {
     int error;
     size_t done = regular_file_read(bytes, file->fd, offset, size, &error);
+    if (silent && done < size) {
+        return 2;
+    }
     if (error != 0) {
         return regular_file_unreadable(file->path, error);
     }
@@ -126,68 +114,56 @@ enum { BLOCK = 1 << 14 };
 /* Of a tensor's values. */
 static size_t offset_of(const SafetensorsFile *file, const SafetensorsTensor *tensor, size_t first)
 {
-    return file->data_begin + tensor->begin + first * dtypes[tensor->dtype].size;
+    return file->data_begin + tensor->begin + first * safetensors_dtypes[tensor->dtype].size;
 }
 
 size_t safetensors_block(const SafetensorsTensor *tensor, size_t first)
 {
-    size_t left = tensor->count - first, most = BLOCK / dtypes[tensor->dtype].size;
+    size_t left = tensor->count - first, most = BLOCK / safetensors_dtypes[tensor->dtype].size;
     return left < most ? left : most;
 }
 
-/* The first of some values that is no number; count: none. */
-static size_t find_infinite(const double *values, size_t count)
-{
-    size_t i = 0;
-    while (i < count && isfinite(values[i])) {
-        i++;
-    }
-    return i;
-}
-
-bool safetensors_try(double *out, const SafetensorsFile *file, const SafetensorsTensor *tensor,
-                     size_t first)
+int safetensors_block_floats(double *out, const SafetensorsFile *file,
+                             const SafetensorsTensor *tensor, size_t first, bool silent)
 {
     unsigned char bytes[BLOCK];
-    size_t held = safetensors_block(tensor, first), size = held * dtypes[tensor->dtype].size;
-    int error;
-    if (!dtypes[tensor->dtype].is_float ||
-        regular_file_read(bytes, file->fd, offset_of(file, tensor, first), size, &error) < size) {
-        return false;
+    const SafetensorsFormat *dtype = &safetensors_dtypes[tensor->dtype];
+    if (!dtype->is_float) {
+        return silent ? 2 : refuse_dtype(file, tensor, "F64, F32, F16 or BF16");
+    }
+    size_t held = safetensors_block(tensor, first), wrong = 0;
+    int status =
+        safetensors_bytes(bytes, file, offset_of(file, tensor, first), held * dtype->size, silent);
+    if (status != 0) {
+        return status;
     }
     convert(out, bytes, tensor->dtype, held);
-    return find_infinite(out, held) == held;
+    while (wrong < held && isfinite(out[wrong])) {
+        wrong++;
+    }
+    return wrong == held ? 0
+           : silent      ? 2
+                         : refuse_value(file, tensor, first + wrong,
+                                   isnan(out[wrong]) ? "NaN: expected a finite number"
+                                                          : "infinity: expected a finite number");
 }
 
 int safetensors_floats(double *out, const SafetensorsFile *file, const SafetensorsTensor *tensor)
 {
-    unsigned char bytes[BLOCK];
-    if (!dtypes[tensor->dtype].is_float) {
-        return refuse_dtype(file, tensor, "F64, F32, F16 or BF16");
-    }
-    for (size_t first = 0, held; first < tensor->count; first += held) {
-        held = safetensors_block(tensor, first);
-        int status = safetensors_bytes(bytes, file, offset_of(file, tensor, first),
-                                       held * dtypes[tensor->dtype].size);
-        if (status != 0) {
-            return status;
-        }
-        convert(out + first, bytes, tensor->dtype, held);
-        size_t wrong = first + find_infinite(out + first, held);
-        if (wrong < first + held) {
-            return refuse_value(file, tensor, wrong,
-                                isnan(out[wrong]) ? "NaN: expected a finite number"
-                                                  : "infinity: expected a finite number");
-        }
-    }
-    return 0;
+    size_t first = 0;
+    int status;
+    do {
+        status = safetensors_block_floats(out + first, file, tensor, first, false);
+        first += safetensors_block(tensor, first);
+    } while (status == 0 && first < tensor->count);
+    return status;
 }
 
 int safetensors_first(double *value, const SafetensorsFile *file, const SafetensorsTensor *tensor)
 {
     unsigned char bytes[8] = {0};
-    int status =
-        safetensors_bytes(bytes, file, offset_of(file, tensor, 0), dtypes[tensor->dtype].size);
+    int status = safetensors_bytes(bytes, file, offset_of(file, tensor, 0),
+                                   safetensors_dtypes[tensor->dtype].size, false);
     convert(value, bytes, tensor->dtype, 1);
     return status;
 }
@@ -206,7 +182,7 @@ static int64_t signed_value(uint64_t bits, size_t size)
 static int integer_value(int64_t *value, const SafetensorsFile *file,
                          const SafetensorsTensor *tensor, size_t position, uint64_t bits)
 {
-    const Dtype *dtype = &dtypes[tensor->dtype];
+    const SafetensorsFormat *dtype = &safetensors_dtypes[tensor->dtype];
     if (!dtype->is_signed && bits > INT64_MAX) {
         return refuse_value(file, tensor, position, "expected an integer below 2^63");
     }
@@ -220,14 +196,14 @@ static int integer_value(int64_t *value, const SafetensorsFile *file,
 int safetensors_integers(int64_t *out, const SafetensorsFile *file, const SafetensorsTensor *tensor)
 {
     unsigned char bytes[BLOCK];
-    size_t size = dtypes[tensor->dtype].size;
+    size_t size = safetensors_dtypes[tensor->dtype].size;
     int status = 0;
-    if (dtypes[tensor->dtype].is_float) {
+    if (safetensors_dtypes[tensor->dtype].is_float) {
         return refuse_dtype(file, tensor, "an integer one");
     }
     for (size_t first = 0, held; status == 0 && first < tensor->count; first += held) {
         held = safetensors_block(tensor, first);
-        status = safetensors_bytes(bytes, file, offset_of(file, tensor, first), held * size);
+        status = safetensors_bytes(bytes, file, offset_of(file, tensor, first), held * size, false);
         for (size_t i = 0; status == 0 && i < held; i++) {
             status = integer_value(&out[first + i], file, tensor, first + i,
                                    little_endian(bytes + i * size, size));
