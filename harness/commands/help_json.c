@@ -150,7 +150,7 @@ static json_t *key_value(const KnownKey *key, const char *object)
                                  : json_pack("[s, s]", key->words[i], key->words[i + 1]));
         }
     }
-    const char *says = key->kind == KEY_EXTENT ? extent_info(key->extent)->symbol : key->property;
+    const char *says = key->kind == KEY_EXTENT ? extent_infos[key->extent].symbol : key->property;
     return json_pack("{s:o, s:s, s:s?, s:o, s:s?, s:s?, s:s?, s:s?}", "key",
                      json_sprintf("%s%s", object, key->key), "kind", kinds[key->kind], "says", says,
                      "words", words, "fits", key->fits, "why", key->why, "null", key->null,

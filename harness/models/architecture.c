@@ -88,10 +88,8 @@ static int check_type(const Reading *reading, const char *path, const char *kind
         return 0;
     }
     for (size_t i = 0; i < sizeof architectures / sizeof *architectures; i++) {
-        for (const char *const *known = architectures[i].types; *known != NULL; known++) {
-            if (strcmp(*known, type) == 0) {
-                return refuse(path, kind, "model_type", &architectures[i]);
-            }
+        if (is_listed(architectures[i].types, type)) {
+            return refuse(path, kind, "model_type", &architectures[i]);
         }
     }
     return 0;

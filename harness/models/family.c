@@ -20,7 +20,7 @@ static const TensorName of_all[] = {{"X", SLOT_X, 1, NULL, false},
 const char *tensor_axes(const TensorName *entry)
 {
     static const char plain[][8] = {"", "0", "0 1", "0 1 2"};
-    return entry->axes != NULL ? entry->axes : plain[slot_info(entry->slot)->rank];
+    return entry->axes != NULL ? entry->axes : plain[slot_infos[entry->slot].rank];
 }
 
 const char *family_slot_name(const Family *family, Slot slot)
@@ -36,9 +36,11 @@ const char *family_slot_name(const Family *family, Slot slot)
     return "what the model has there";
 }
 
-void family_layer_name(char *text, const Family *family, size_t layer)
+LayerName family_layer_name(const Family *family, size_t layer)
 {
-    snprintf(text, LAYER_NAME_MOST, "%.20s%zu", family->layer, layer);
+    LayerName name;
+    snprintf(name.text, sizeof name.text, "%.20s%zu", family->layer, layer);
+    return name;
 }
 
 /* Past "blocks.{l}.", or NULL: l has no leading zeros, so a tensor has one name. */
@@ -58,14 +60,6 @@ static const char *skip_layer(size_t *layer, const char *prefix, const char *nam
         *layer = 10 * *layer + (size_t)(digits[i] - '0');
     }
     return digits + count + 1;
-}
-
-static bool is_listed(const char *name, const char *const *names)
-{
-    while (*names != NULL && strcmp(*names, name) != 0) {
-        names++;
-    }
-    return *names != NULL;
 }
 
 /* A name without what wrappers put before it. */
@@ -102,7 +96,7 @@ static NameKind classify(SetTensor *found, const Family *family)
         }
     }
     return found->entry != NULL                                              ? NAME_SLOT
-           : rest != NULL && is_listed(rest, family->buffers)                ? NAME_BUFFER
+           : rest != NULL && is_listed(family->buffers, rest)                ? NAME_BUFFER
            : strncmp(found->tensor->name, "result.", strlen("result.")) == 0 ? NAME_RESULT
            : name_is_harmless(bare)                                          ? NAME_HARMLESS
                                                                              : NAME_UNKNOWN;

@@ -64,10 +64,11 @@ const char *tensor_axes(const TensorName *entry);
 /* The family's name for the tensor that holds a slot, without its layer; it has one. */
 const char *family_slot_name(const Family *family, Slot slot);
 
-/* The longest "blocks.{l}", and its end. */
-#define LAYER_NAME_MOST 48
+/* "blocks.{layer}" */
+typedef struct {
+    char text[48];
+} LayerName;
 
-/* text [LAYER_NAME_MOST] = "blocks.{layer}" */
-void family_layer_name(char *text, const Family *family, size_t layer);
+LayerName family_layer_name(const Family *family, size_t layer);
 
 #endif

@@ -3,6 +3,7 @@
  */
 #include "keys.h"
 
+#include "../../memory/need.h"
 #include "../base/decimal.h"
 #include "../base/message.h"
 #include "safetensors.h"
@@ -207,16 +208,25 @@ static int read_known(const Source *source)
     return status;
 }
 
+static bool is_known(const KnownKey *table, const char *key)
+{
+    const KnownKey *row = table;
+    while (row->key != NULL && strcmp(row->key, key) != 0) {
+        row++;
+    }
+    return row->key != NULL || (table == known_keys && is_listed(idle_keys, key)) ||
+           strncmp(key, "result.", strlen("result.")) == 0;
+}
+
 /* Refuses keys that are in no table.  With a witness they become doubts. */
 static int check_unknown(const Source *source)
 {
-    char more[40];
     const char *key;
     json_t *value;
     NameList here = {.count = 0};
     json_object_foreach(source->object, key, value)
     {
-        if (says(source, key, false) && !key_is_known(source->table, key) &&
+        if (says(source, key, false) && !is_known(source->table, key) &&
             !key_is_ignored(source->reading->flags, key) &&
             !tensor_set_is_alias(source->reading->set, key)) {
             name_list_add(source->reading->witnessed ? &source->reading->unknown : &here, key);
@@ -226,12 +236,11 @@ static int check_unknown(const Source *source)
                ? 0
                : complain_of(
                      source->file, NULL, NULL,
-                     "unknown key%s%s: %s%s: expected those that docs/keys.md lists "
+                     "unknown key%s%s: %s: expected those that docs/keys.md lists "
                      "(--ignore-config KEY,... takes the responsibility for others; "
                      "beside a witness that tells the model from others they are let through)",
                      here.count > 1 ? "s" : "",
-                     strcmp(source->kind, "key") == 0 ? "" : " of its metadata", here.text,
-                     name_list_more(more, sizeof more, &here));
+                     strcmp(source->kind, "key") == 0 ? "" : " of its metadata", here.text);
 }
 
 static int read_source(Source source)
@@ -337,7 +346,7 @@ static int check_ignored(Reading *reading)
         }
         rest += length + (rest[length] == ',');
     }
-    reading->model->ignored = reading->ignored.count > 0 ? name_list_text(&reading->ignored) : NULL;
+    reading->model->ignored = reading->ignored.count > 0 ? need_copy(reading->ignored.text) : NULL;
     return 0;
 }
 
@@ -348,7 +357,7 @@ int keys_read(Reading *reading)
         return 2;
     }
     if (reading->unknown.count > 0) {
-        reading->model->doubts = name_list_text(&reading->unknown);
+        reading->model->doubts = need_copy(reading->unknown.text);
     }
     return 0;
 }

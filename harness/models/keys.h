@@ -46,9 +46,6 @@ extern const KnownKey known_keys[], rope_keys[];
 /* Keys that change nothing that a model computes, up to NULL. */
 extern const char *const idle_keys[];
 
-/* Is it in such a table, or, where that is known_keys, idle? */
-bool key_is_known(const KnownKey *table, const char *key);
-
 /* Is it one of those that are not to be read? */
 bool key_is_ignored(const ModelFileFlags *flags, const char *key);
 

@@ -4,7 +4,7 @@
  */
 #include "keys.h"
 
-#include <string.h>
+#include <stddef.h>
 
 #define ROTARY "rotary positions of another kind"
 #define SCALINGS "default linear llama3"
@@ -245,17 +245,3 @@ const char *const idle_keys[] = {
     "prompt_lookup_num_tokens", "max_matching_ngram_size", "is_assistant", "assistant_early_exit",
     "assistant_lookbehind", "target_lookbehind", "prefill_chunk_size", "compile_config",
     "disable_compile", NULL};
-
-bool key_is_known(const KnownKey *table, const char *key)
-{
-    static const char *const none[] = {NULL};
-    const KnownKey *row = table;
-    const char *const *idle = table == known_keys ? idle_keys : none;
-    while (row->key != NULL && strcmp(row->key, key) != 0) {
-        row++;
-    }
-    while (*idle != NULL && strcmp(*idle, key) != 0) {
-        idle++;
-    }
-    return row->key != NULL || *idle != NULL || strncmp(key, "result.", strlen("result.")) == 0;
-}

@@ -16,7 +16,7 @@
 double **model_array(ModelFile *model, Slot slot, size_t layer)
 {
     char *base = slot < SLOTS_OF_LAYER ? (char *)&model->layers[layer] : (char *)model;
-    return (double **)(void *)(base + slot_info(slot)->field);
+    return (double **)(void *)(base + slot_infos[slot].field);
 }
 
 /* Values that are worth more than one thread. */

@@ -5,7 +5,6 @@
 
 #include "../base/message.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -24,34 +23,11 @@
 #define LN2_ANY (SLOT_BIT(SLOT_LN2_W) | SLOT_BIT(SLOT_LN2_B))
 #define LN_FINAL_ANY (SLOT_BIT(SLOT_LN_FINAL_W) | SLOT_BIT(SLOT_LN_FINAL_B))
 
+enum { NAME_MOST = 112 };
+
 size_t *model_size(ModelFile *model, Extent extent)
 {
-    return (size_t *)(void *)((char *)model + extent_info(extent)->field);
-}
-
-int model_refuse(const Reading *reading, const char *kind, const char *name, const char *format,
-                 ...)
-{
-    char text[1024];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    return complain_of(reading->set->path, kind, name, "%s", text);
-}
-
-static int refuse_layer(const Reading *reading, size_t layer, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-
-static int refuse_layer(const Reading *reading, size_t layer, const char *format, ...)
-{
-    char name[LAYER_NAME_MOST], text[512];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    family_layer_name(name, reading->family, layer);
-    return model_refuse(reading, "layer", name, "%s", text);
+    return (size_t *)(void *)((char *)model + extent_infos[extent].field);
 }
 
 /* Names those of `needed` that are not in `found`; a tensor that holds several, once. */
@@ -71,7 +47,9 @@ static int check_needed(const Reading *reading, size_t layer, SlotSet needed)
     }
     const char *zeros = (missing & ~BIASES) == 0 ? " (zeros, if the model has none)" : "";
     return missing == 0 ? 0
-                        : refuse_layer(reading, layer, "missing: expected also %s%s", text, zeros);
+                        : complain_of(reading->set->path, "layer",
+                                      family_layer_name(reading->family, layer).text,
+                                      "missing: expected also %s%s", text, zeros);
 }
 
 /* The first of `slots` that the layer has. */
@@ -106,12 +84,16 @@ static int check_layer_norms(const Reading *reading, size_t layer)
 {
     SlotSet found = reading->found[layer];
     if ((found & LN1_ANY) != 0 && (found & (ATTENTION_ANY | LINEAR_ANY)) == 0) {
-        return refuse_layer(reading, layer, "has %s: expected it before attention or a linear map",
-                            first_found(reading, layer, LN1_ANY));
+        return complain_of(reading->set->path, "layer",
+                           family_layer_name(reading->family, layer).text,
+                           "has %s: expected it before attention or a linear map",
+                           first_found(reading, layer, LN1_ANY));
     }
     if ((found & LN2_ANY) != 0 && (found & MLP_ANY) == 0) {
-        return refuse_layer(reading, layer, "has %s: expected it before a feed-forward network",
-                            first_found(reading, layer, LN2_ANY));
+        return complain_of(reading->set->path, "layer",
+                           family_layer_name(reading->family, layer).text,
+                           "has %s: expected it before a feed-forward network",
+                           first_found(reading, layer, LN2_ANY));
     }
     return 0;
 }
@@ -128,15 +110,17 @@ static int check_layer(const Reading *reading, size_t layer, ModelFileKind *kind
             : attention        ? MODEL_FILE_ATTENTION
                                : MODEL_FILE_FFN;
     if (*merged && (found & ATTENTION_INNER) != 0) {
-        return refuse_layer(reading, layer,
-                            "both %s and %s: expected either QK and OV, or W_Q, W_K, W_V and W_O",
-                            first_found(reading, layer, ATTENTION_MERGED),
-                            first_found(reading, layer, ATTENTION_INNER));
+        return complain_of(reading->set->path, "layer",
+                           family_layer_name(reading->family, layer).text,
+                           "both %s and %s: expected either QK and OV, or W_Q, W_K, W_V and W_O",
+                           first_found(reading, layer, ATTENTION_MERGED),
+                           first_found(reading, layer, ATTENTION_INNER));
     }
     if (linear && (attention || mlp)) {
-        return refuse_layer(reading, layer, "both %s and %s: expected linear alone",
-                            first_found(reading, layer, LINEAR_ANY),
-                            first_found(reading, layer, ATTENTION_ANY | MLP_ANY));
+        return complain_of(
+            reading->set->path, "layer", family_layer_name(reading->family, layer).text,
+            "both %s and %s: expected linear alone", first_found(reading, layer, LINEAR_ANY),
+            first_found(reading, layer, ATTENTION_ANY | MLP_ANY));
     }
     int status = check_layer_norms(reading, layer);
     return status != 0 ? status : check_needed(reading, layer, needed_of(reading, found));
@@ -160,10 +144,10 @@ static int check_gates(Reading *reading)
     model->gated = mlp && (reading->found[0] & MLP_GATE) != 0;
     for (size_t layer = 0; mlp && layer < model->depth; layer++) {
         if (((reading->found[layer] & MLP_GATE) != 0) != model->gated) {
-            return refuse_layer(reading, layer, "%s %s: expected %s, as in the layers before",
-                                model->gated ? "has no" : "has",
-                                family_slot_name(reading->family, SLOT_W_GATE),
-                                model->gated ? "one" : "none");
+            return complain_of(
+                reading->set->path, "layer", family_layer_name(reading->family, layer).text,
+                "%s %s: expected %s, as in the layers before", model->gated ? "has no" : "has",
+                family_slot_name(reading->family, SLOT_W_GATE), model->gated ? "one" : "none");
         }
     }
     return 0;
@@ -185,11 +169,10 @@ static int check_layers(Reading *reading)
             model->merged = merged;
         }
         if (kind != model->kind || merged != model->merged) {
-            char first[LAYER_NAME_MOST];
-            family_layer_name(first, reading->family, 0);
-            return refuse_layer(reading, layer, "has %s: expected %s, as %s has",
-                                kind_text(kind, merged), kind_text(model->kind, model->merged),
-                                first);
+            return complain_of(
+                reading->set->path, "layer", family_layer_name(reading->family, layer).text,
+                "has %s: expected %s, as %s has", kind_text(kind, merged),
+                kind_text(model->kind, model->merged), family_layer_name(reading->family, 0).text);
         }
     }
     return 0;
@@ -231,16 +214,16 @@ static int check_pairs(const Reading *reading)
     SlotSet found = reading->found[reading->model->depth];
     for (int slot = SLOTS_OF_LAYER; slot < SLOT_COUNT; slot++) {
         if ((reading->required_once & ~found & SLOT_BIT(slot)) != 0) {
-            return model_refuse(reading, "tensor", family_slot_name(family, (Slot)slot),
-                                "missing: expected it, as %s has it%s", family->title,
-                                (SLOT_BIT(slot) & BIASES) != 0 ? " (zeros, if it has none)" : "");
+            return complain_of(reading->set->path, "tensor", family_slot_name(family, (Slot)slot),
+                               "missing: expected it, as %s has it%s", family->title,
+                               (SLOT_BIT(slot) & BIASES) != 0 ? " (zeros, if it has none)" : "");
         }
     }
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
         if ((found & SLOT_BIT(pairs[i].slot)) != 0 && (found & SLOT_BIT(pairs[i].needs)) == 0) {
-            return model_refuse(reading, "tensor", family_slot_name(family, pairs[i].needs),
-                                "missing: expected it beside '%s'",
-                                family_slot_name(family, pairs[i].slot));
+            return complain_of(
+                reading->set->path, "tensor", family_slot_name(family, pairs[i].needs),
+                "missing: expected it beside '%s'", family_slot_name(family, pairs[i].slot));
         }
     }
     return 0;
@@ -275,21 +258,18 @@ static bool is_biased(SlotSet found, Slot slot)
     return merged || (found & SLOT_BIT(weights_of(slot))) != 0;
 }
 
-/* text [LAYER_NAME_MOST + 64]: "blocks.0.attn.b_Q", or where layer is depth "ln_final.b" */
-static void bias_name(char *text, const Reading *reading, size_t layer, Slot slot)
+/* "blocks.0.attn.b_Q", or where layer is depth "ln_final.b" */
+static void bias_name(char text[NAME_MOST], const Reading *reading, size_t layer, Slot slot)
 {
-    char name[LAYER_NAME_MOST] = "";
     bool of_layer = layer < reading->model->depth;
-    if (of_layer) {
-        family_layer_name(name, reading->family, layer);
-    }
-    snprintf(text, LAYER_NAME_MOST + 64, "%s%s%.60s", name, of_layer ? "." : "",
+    snprintf(text, NAME_MOST, "%s%s%.60s",
+             of_layer ? family_layer_name(reading->family, layer).text : "", of_layer ? "." : "",
              family_slot_name(reading->family, slot));
 }
 
 static int check_bias_kind(const Reading *reading, SlotSet kind)
 {
-    char there[LAYER_NAME_MOST + 64] = "", missing[LAYER_NAME_MOST + 64] = "";
+    char there[NAME_MOST] = "", missing[NAME_MOST] = "";
     for (size_t layer = 0; layer <= reading->model->depth; layer++) {
         SlotSet found = reading->found[layer];
         for (Slot slot = 0; slot < SLOT_COUNT; slot++) {
@@ -303,9 +283,9 @@ static int check_bias_kind(const Reading *reading, SlotSet kind)
     }
     return there[0] == '\0' || missing[0] == '\0'
                ? 0
-               : model_refuse(reading, "tensor", missing,
-                              "missing: expected it, as there is %s (zeros, if the model has none)",
-                              there);
+               : complain_of(reading->set->path, "tensor", missing,
+                             "missing: expected it, as there is %s (zeros, if the model has none)",
+                             there);
 }
 
 static int check_witness(const Reading *reading)
@@ -319,23 +299,24 @@ static int check_witness(const Reading *reading)
         return 0;
     }
     if (logits == resid || (resid && (found & SLOT_BIT(SLOT_W_U)) != 0)) {
-        return model_refuse(reading, "tensor", "witness.tokens",
-                            "expected one beside it: witness.logits, or without an unembedding "
-                            "witness.resid");
+        return complain_of(reading->set->path, "tensor", "witness.tokens",
+                           "expected one beside it: witness.logits, or without an unembedding "
+                           "witness.resid");
     }
     if (model->kind == MODEL_FILE_LINEAR || model->kind == MODEL_FILE_INPUT) {
-        return model_refuse(reading, "tensor", "witness.tokens",
-                            "expected none beside linear maps or an X alone");
+        return complain_of(reading->set->path, "tensor", "witness.tokens",
+                           "expected none beside linear maps or an X alone");
     }
     if (witness->answers != 1 && witness->answers != witness->span) {
-        return model_refuse(reading, "tensor", logits ? "witness.logits" : "witness.resid",
-                            "%zu answers a window: expected 1 (at the last token), or %zu",
-                            witness->answers, witness->span);
+        return complain_of(reading->set->path, "tensor",
+                           logits ? "witness.logits" : "witness.resid",
+                           "%zu answers a window: expected 1 (at the last token), or %zu",
+                           witness->answers, witness->span);
     }
     if (model->context > 0 && witness->span > model->context) {
-        return model_refuse(reading, "tensor", "witness.tokens",
-                            "length %zu: expected at most %zu, as %s says", witness->span,
-                            model->context, reading->given_by[EXTENT_CONTEXT]);
+        return complain_of(reading->set->path, "tensor", "witness.tokens",
+                           "length %zu: expected at most %zu, as %s says", witness->span,
+                           model->context, reading->given_by[EXTENT_CONTEXT]);
     }
     return 0;
 }
@@ -356,16 +337,18 @@ int model_check_parts(Reading *reading)
         return status;
     }
     if ((found & SLOT_BIT(SLOT_X_HIDDEN)) != 0 && model->kind != MODEL_FILE_LINEAR) {
-        return model_refuse(reading, "tensor", family_slot_name(reading->family, SLOT_X_HIDDEN),
-                            "expected it beside linear maps alone");
+        return complain_of(reading->set->path, "tensor",
+                           family_slot_name(reading->family, SLOT_X_HIDDEN),
+                           "expected it beside linear maps alone");
     }
     if ((found & SLOT_BIT(SLOT_X)) != 0 && (found & SLOT_BIT(SLOT_TOKENS)) != 0) {
-        return model_refuse(reading, "tensor", "tokens", "expected either tokens or X, not both");
+        return complain_of(reading->set->path, "tensor", "tokens",
+                           "expected either tokens or X, not both");
     }
     if (model->context > 0 && model->length > model->context) {
-        return model_refuse(reading, "tensor", "tokens",
-                            "length %zu: expected at most %zu, as %s says", model->length,
-                            model->context, reading->given_by[EXTENT_CONTEXT]);
+        return complain_of(reading->set->path, "tensor", "tokens",
+                           "length %zu: expected at most %zu, as %s says", model->length,
+                           model->context, reading->given_by[EXTENT_CONTEXT]);
     }
     return 0;
 }

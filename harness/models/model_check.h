@@ -72,10 +72,6 @@ int architecture_check_files(const Reading *reading) __attribute__((warn_unused_
 /* The model's field of an extent. */
 size_t *model_size(ModelFile *model, Extent extent);
 
-/* "FILE: KIND 'NAME': " and the rest; returns 2.  FILE is the set's path. */
-int model_refuse(const Reading *reading, const char *kind, const char *name, const char *format,
-                 ...) __attribute__((format(printf, 4, 5)));
-
 /* Every tensor that another needs is there, and none that another excludes; layers are of one
  * kind.  Sets kind and merged of the model, and required and norms. */
 int model_check_parts(Reading *reading) __attribute__((warn_unused_result));

@@ -45,15 +45,16 @@ static int check_tied(Reading *reading)
         return 0;
     }
     if (tied != NULL && !yes) {
-        return model_refuse(reading, "tensor", family_slot_name(reading->family, SLOT_W_U),
-                            "missing: expected it, as %s of '%s' is false", tied->name, tied->file);
+        return complain_of(reading->set->path, "tensor",
+                           family_slot_name(reading->family, SLOT_W_U),
+                           "missing: expected it, as %s of '%s' is false", tied->name, tied->file);
     }
     size_t classes = reading->model->classes;
     if (classes != 0 && classes != reading->model->vocabulary) {
-        return model_refuse(reading, "tensor", reading->given_by[EXTENT_CLASSES],
-                            "%zu classes: expected %zu, the rows of %s, which the unembedding is",
-                            classes, reading->model->vocabulary,
-                            family_slot_name(reading->family, SLOT_W_E));
+        return complain_of(reading->set->path, "tensor", reading->given_by[EXTENT_CLASSES],
+                           "%zu classes: expected %zu, the rows of %s, which the unembedding is",
+                           classes, reading->model->vocabulary,
+                           family_slot_name(reading->family, SLOT_W_E));
     }
     *found |= SLOT_BIT(SLOT_W_U);
     return 0;
@@ -86,16 +87,16 @@ static int check_tied_values(const Reading *reading)
     const char *own = family_slot_name(family, SLOT_W_U);
     const char *embedding = family_slot_name(family, SLOT_W_E);
     if (tied == NULL) {
-        return model_refuse(reading, "tensor", own,
-                            "differs from %s, and nothing says which of them is the unembedding: "
-                            "expected tie_word_embeddings in a config.json beside the file: true "
-                            "(%s, as %s has it; then without %s), or false (%s)",
-                            embedding, embedding, family->title, own, own);
+        return complain_of(reading->set->path, "tensor", own,
+                           "differs from %s, and nothing says which of them is the unembedding: "
+                           "expected tie_word_embeddings in a config.json beside the file: true "
+                           "(%s, as %s has it; then without %s), or false (%s)",
+                           embedding, embedding, family->title, own, own);
     }
-    return model_refuse(reading, "tensor", own,
-                        "differs from %s: expected the same, as %s of '%s' says "
-                        "(tie_word_embeddings false says that they are two)",
-                        embedding, tied->name, tied->file);
+    return complain_of(reading->set->path, "tensor", own,
+                       "differs from %s: expected the same, as %s of '%s' says "
+                       "(tie_word_embeddings false says that they are two)",
+                       embedding, tied->name, tied->file);
 }
 
 /* How many heads there are: as a tensor shows that has an axis of them, else as is said or to be
@@ -110,7 +111,7 @@ static void find_heads(Reading *reading)
         if (found->kind != NAME_SLOT || found->entry->slot > SLOT_B_V) {
             continue;
         }
-        size_t rank = slot_info(found->entry->slot)->rank;
+        size_t rank = slot_infos[found->entry->slot].rank;
         if (packing_rank(tensor_axes(found->entry)) < rank) {
             beside = true;
         } else if (found->tensor->rank == rank) {
@@ -160,9 +161,9 @@ static int find_family(Reading *reading)
     int status = architecture_check_files(reading);
     return status != 0 || type != NULL || !reading->family->by_type
                ? status
-               : model_refuse(reading, "key", "model_type",
-                              "missing: expected it in a config.json, as Llama, Mistral, Qwen2 and "
-                              "Gemma have the same names");
+               : complain_of(reading->set->path, "key", "model_type",
+                             "missing: expected it in a config.json, as Llama, Mistral, Qwen2 and "
+                             "Gemma have the same names");
 }
 
 static int check_model(Reading *reading)
@@ -304,11 +305,7 @@ void model_file_clear(ModelFile *model)
 
 bool model_file_is_usual(const ModelFile *model, const char *key)
 {
-    size_t i = 0;
-    while (model->usual[i] != NULL && strcmp(model->usual[i], key) != 0) {
-        i++;
-    }
-    return model->usual[i] != NULL;
+    return is_listed(model->usual, key);
 }
 
 bool model_file_lets_through(const ModelFile *model)

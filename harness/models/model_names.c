@@ -3,7 +3,7 @@
  */
 #include "model_names.h"
 
-static const ExtentInfo extents[EXTENT_COUNT] = {
+const ExtentInfo extent_infos[EXTENT_COUNT] = {
     [EXTENT_NONE] = {"", 0},
     [EXTENT_D] = {"d", offsetof(ModelFile, d)},
     [EXTENT_HEADS] = {"heads", offsetof(ModelFile, heads)},
@@ -31,7 +31,7 @@ static const ExtentInfo extents[EXTENT_COUNT] = {
 #define LAYER(field) offsetof(ModelFileLayer, field)
 #define MODEL(field) offsetof(ModelFile, field)
 
-static const SlotInfo slots[SLOT_COUNT] = {
+const SlotInfo slot_infos[SLOT_COUNT] = {
     [SLOT_W_Q] = {LAYER(attn.W_Q), 3, {HEADS, D, D_HEAD}},
     [SLOT_W_K] = {LAYER(attn.W_K), 3, {HEADS, D, D_HEAD}},
     [SLOT_W_V] = {LAYER(attn.W_V), 3, {HEADS, D, D_HEAD}},
@@ -70,19 +70,9 @@ static const SlotInfo slots[SLOT_COUNT] = {
     [SLOT_WITNESS_TOKENS] = {MODEL(witness.tokens), 2, {EXTENT_WINDOWS, EXTENT_SPAN}},
 };
 
-const ExtentInfo *extent_info(Extent extent)
-{
-    return &extents[extent];
-}
-
-const SlotInfo *slot_info(Slot slot)
-{
-    return &slots[slot];
-}
-
 Extent slot_extent(Slot slot, size_t layer, size_t axis)
 {
-    Extent extent = slots[slot].shape[axis];
+    Extent extent = slot_infos[slot].shape[axis];
     bool back = layer % 2 == 1 && (slot == SLOT_LINEAR_W || slot == SLOT_LINEAR_B);
     if (back) {
         return extent == EXTENT_D ? EXTENT_OTHER : EXTENT_D;

@@ -85,8 +85,7 @@ typedef struct {
     size_t field;       /* offset of its size_t in ModelFile */
 } ExtentInfo;
 
-/* 0 < extent < EXTENT_COUNT. */
-const ExtentInfo *extent_info(Extent extent);
+extern const ExtentInfo extent_infos[EXTENT_COUNT];
 
 typedef struct {
     size_t field; /* offset of its pointer in ModelFileLayer, or in ModelFile */
@@ -94,8 +93,7 @@ typedef struct {
     Extent shape[3];
 } SlotInfo;
 
-/* slot < SLOT_COUNT. */
-const SlotInfo *slot_info(Slot slot);
+extern const SlotInfo slot_infos[SLOT_COUNT];
 
 /* Extent `axis` of that tensor: in odd layers the linear maps lead back from other to d. */
 Extent slot_extent(Slot slot, size_t layer, size_t axis);

@@ -157,16 +157,18 @@ static int check_tensors(const Reading *reading)
          "no norm before the unembedding beside it: post with one is outside the construction"},
     };
     if ((found & SLOT_BIT(SLOT_X_HIDDEN)) != 0 && !model->banked) {
-        return model_refuse(reading, "metadata", "linear", "expected block beside result.X_hidden");
+        return complain_of(reading->set->path, "metadata", "linear",
+                           "expected block beside result.X_hidden");
     }
     if (refuse_first(reading, faults, sizeof faults / sizeof *faults) != 0) {
         return 2;
     }
     return !norms || final || post || (found & SLOT_BIT(SLOT_W_U)) == 0
                ? 0
-               : model_refuse(reading, "tensor", family_slot_name(reading->family, SLOT_LN_FINAL_W),
-                              "missing: expected it before the unembedding, as layers have norms "
-                              "(or normalization-place post in the metadata)");
+               : complain_of(reading->set->path, "tensor",
+                             family_slot_name(reading->family, SLOT_LN_FINAL_W),
+                             "missing: expected it before the unembedding, as layers have norms "
+                             "(or normalization-place post in the metadata)");
 }
 
 /* What the words say of the model. */
@@ -236,7 +238,8 @@ static int read_rotary_dim(Reading *reading)
     double part = said_number(reading, "rotary-part"), dim = said_number(reading, "rotary-dim");
     bool said = part > 0 || dim > 0;
     if (key != NULL && !said) {
-        return model_refuse(reading, "key", key, "missing: expected how much of a head turns");
+        return complain_of(reading->set->path, "key", key,
+                           "missing: expected how much of a head turns");
     }
     double all = (double)model->d_head, width = dim > 0 ? dim : part > 0 ? all * part : all;
     model->rotary_dim = width < 1e9 ? (size_t)width : 0;
@@ -247,8 +250,8 @@ static int read_rotary_dim(Reading *reading)
              model->d_head);
     return fits   ? 0
            : said ? refuse_said(reading, dim > 0 ? "rotary-dim" : "rotary-part", expected)
-                  : model_refuse(reading, NULL, NULL, "heads of %zu: expected %s", model->d_head,
-                                 expected);
+                  : complain_of(reading->set->path, NULL, NULL, "heads of %zu: expected %s",
+                                model->d_head, expected);
 }
 
 static int read_rope_scaling(Reading *reading, ScalingKind kind)
@@ -283,8 +286,8 @@ static int read_rotary(Reading *reading, ScalingKind scaling)
         model->rope_theta = reading->family->theta;
     }
     if (model->rope_theta == 0) {
-        return model_refuse(reading, "key", "rope_theta",
-                            "missing: expected it with rotary positions");
+        return complain_of(reading->set->path, "key", "rope_theta",
+                           "missing: expected it with rotary positions");
     }
     int status = read_rotary_dim(reading);
     return status != 0 ? status : read_rope_scaling(reading, scaling);

@@ -48,7 +48,7 @@ static size_t word_text(char *text, size_t size, const Shaped *shaped, const cha
         size_t fixed = fixed_size(shaped, *c);
         used += fixed > 0 ? (size_t)snprintf(text + used, size - used, "%s%zu", space, fixed)
                           : (size_t)snprintf(text + used, size - used, "%s%s", space,
-                                             extent_info(letter_extent(shaped, *c))->symbol);
+                                             extent_infos[letter_extent(shaped, *c)].symbol);
     }
     return used;
 }
@@ -127,7 +127,7 @@ static int refuse_known(const Shaped *shaped, const char *from, const char *to)
         }
         said |= 1U << extent;
         used += (size_t)snprintf(text + used, sizeof text - used, "%s%s = %zu as in '%.255s'",
-                                 used == 0 ? " with " : " and ", extent_info(extent)->symbol,
+                                 used == 0 ? " with " : " and ", extent_infos[extent].symbol,
                                  *model_size(shaped->reading->model, extent),
                                  shaped->reading->given_by[extent]);
     }
@@ -212,7 +212,7 @@ int model_shape_check(Reading *reading, const SetTensor *tensor)
 
 size_t model_shape(size_t *shape, ModelFile *model, Slot slot, size_t layer)
 {
-    size_t rank = slot_info(slot)->rank;
+    size_t rank = slot_infos[slot].rank;
     for (size_t i = 0; i < rank; i++) {
         shape[i] = *model_size(model, slot_extent(slot, layer, i));
     }

@@ -3,39 +3,22 @@
  */
 #include "name_list.h"
 
-#include "../../memory/need.h"
-
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 void name_list_add(NameList *list, const char *name)
 {
+    enum { MORE = 40 }; /* of the text, for the number of those that are not shown */
     size_t room = sizeof list->text - list->used;
     list->count++;
-    if (strlen(name) + 5 < room && list->shown + 1 == list->count) {
+    if (strlen(name) + 5 + MORE < room && list->shown + 1 == list->count) {
         list->used += (size_t)snprintf(list->text + list->used, room, "%s'%s'",
                                        list->shown == 0 ? "" : ", ", name);
         list->shown = list->count;
     }
-}
-
-const char *name_list_more(char *more, size_t size, const NameList *list)
-{
-    more[0] = '\0';
     if (list->shown < list->count) {
-        snprintf(more, size, " and %zu more", list->count - list->shown);
+        snprintf(list->text + list->used, room, " and %zu more", list->count - list->shown);
     }
-    return more;
-}
-
-char *name_list_text(const NameList *list)
-{
-    char more[40];
-    size_t size = list->used + sizeof more + 1;
-    char *text = need_room(size, 1);
-    snprintf(text, size, "%s%s", list->text, name_list_more(more, sizeof more, list));
-    return text;
 }
 
 bool list_has(const char *list, char separator, const char *word)
@@ -50,4 +33,12 @@ bool list_has(const char *list, char separator, const char *word)
         }
     }
     return false;
+}
+
+bool is_listed(const char *const *names, const char *name)
+{
+    while (*names != NULL && strcmp(*names, name) != 0) {
+        names++;
+    }
+    return *names != NULL;
 }

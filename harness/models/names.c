@@ -15,10 +15,9 @@
 
 static int refuse_unknown(const Reading *reading, const NameList *list, bool harmless)
 {
-    char more[40];
     return complain_of(
-        reading->set->path, NULL, NULL, "unknown tensors: %s%s: expected those that docs name (%s)",
-        list->text, name_list_more(more, sizeof more, list),
+        reading->set->path, NULL, NULL, "unknown tensors: %s: expected those that docs name (%s)",
+        list->text,
         harmless ? "--ignore-extra skips these, which no model reads when it answers"
                  : "--ignore-extra skips no others than an optimizer's, counters and the like: "
                    "what the model reads makes it another model, what it does not can be removed "
@@ -103,7 +102,7 @@ int names_check(Reading *reading)
     if (status != 0 || harmless.count == 0) {
         return status;
     }
-    reading->model->skipped = name_list_text(&harmless);
+    reading->model->skipped = need_copy(harmless.text);
     return reading->flags->ignore_extra ? 0 : refuse_unknown(reading, &harmless, true);
 }
 
@@ -155,14 +154,13 @@ int names_find_layers(Reading *reading)
         depth++;
     }
     if ((depth == 0 && !alone) || depth < layers) {
-        char name[LAYER_NAME_MOST];
-        family_layer_name(name, reading->family, depth);
-        return model_refuse(reading, "layer", name,
-                            "missing: expected layers 0, 1, ... without gaps");
+        return complain_of(reading->set->path, "layer",
+                           family_layer_name(reading->family, depth).text,
+                           "missing: expected layers 0, 1, ... without gaps");
     }
     if (reading->depth != 0 && reading->depth != depth) {
-        return model_refuse(reading, NULL, NULL, "%zu layers: expected %zu, as '%s' says", depth,
-                            reading->depth, reading->depth_by);
+        return complain_of(reading->set->path, NULL, NULL, "%zu layers: expected %zu, as '%s' says",
+                           depth, reading->depth, reading->depth_by);
     }
     reading->model->depth = depth;
     return 0;
