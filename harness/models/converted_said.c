@@ -78,10 +78,6 @@ static void put_norms(SafetensorsWriter *writer, const PlainModel *plain)
         return;
     }
     decimal_print(eps, one->norm.eps);
-    const char *const pairs[][2] = {
-        {"normalization", one->norm.kind == NORMALIZATION_RMSNORM ? "rmsnorm" : "layernorm"},
-        {"normalization-place", one->norm_behind ? "post" : "pre"},
-        {"eps", eps}};
     FILE *columns = text_stream(&text, &size);
     for (size_t s = 0; s < plain->sublayer_count; s++) {
         const LayerNorm *norm = &plain->sublayers[s].norm;
@@ -94,9 +90,10 @@ static void put_norms(SafetensorsWriter *writer, const PlainModel *plain)
         }
     }
     put_written(writer, "headproof.norm_columns", columns, &text);
-    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
-        safetensors_writer_metadata(writer, pairs[i][0], pairs[i][1]);
-    }
+    put(writer, "normalization", "%s",
+        one->norm.kind == NORMALIZATION_RMSNORM ? "rmsnorm" : "layernorm");
+    put(writer, "normalization-place", "%s", one->norm_behind ? "post" : "pre");
+    put(writer, "eps", "%s", eps);
     put(writer, "headproof.norm_rows", "%zu:%zu", one->norm_first, one->norm_end);
 }
 
@@ -161,19 +158,6 @@ static bool is_parallel(const PlainModel *plain)
     return plain->sublayer_count > 1 && plain->sublayers[1].beside;
 }
 
-/* The formula, and what else a loader has to do. */
-static void print_evaluation(char text[TEXT_MOST], const PlainModel *plain)
-{
-    snprintf(text, TEXT_MOST, "%s%s%s", evaluation(plain),
-             plain->rotary.width == 0
-                 ? ""
-                 : "; headproof.turned: blocks (1) whose heads' queries and keys rotary.cos and "
-                   "rotary.sin turn",
-             is_parallel(plain)
-                 ? "; headproof.beside: blocks (1) that read the X that the one before reads"
-                 : "");
-}
-
 /* Of some models alone. */
 static void put_parts(SafetensorsWriter *writer, const PlainModel *plain, const ConvertedSaid *said)
 {
@@ -203,25 +187,28 @@ static void put_parts(SafetensorsWriter *writer, const PlainModel *plain, const 
 
 static void put_said(SafetensorsWriter *writer, const PlainModel *plain, const ConvertedSaid *said)
 {
-    char omega[DECIMAL_TEXT], formula[TEXT_MOST], *text;
+    char omega[DECIMAL_TEXT], *text;
     size_t size;
     decimal_print(omega, plain->omega);
-    print_evaluation(formula, plain);
-    const char *mask = plain->sublayers[0].causal ? "causal" : "none";
-    const char *const pairs[][2] = {
-        {"headproof.layout", converted_is_shared(plain) ? "shared" : "plain"},
-        {"scale", converted_is_shared(plain) ? NULL : "1"},
-        {"mask", mask},
-        {"activation", "none"},
-        {"headproof.form", said->form},
-        {"headproof.omega", omega},
-        {"headproof.evaluate", formula},
-        {"headproof.exact", plain->inexact == NULL ? "true" : "false"},
-        {"headproof.inexact", plain->inexact}};
-    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
-        if (pairs[i][1] != NULL) {
-            safetensors_writer_metadata(writer, pairs[i][0], pairs[i][1]);
-        }
+    put(writer, "headproof.layout", "%s", converted_is_shared(plain) ? "shared" : "plain");
+    if (!converted_is_shared(plain)) {
+        put(writer, "scale", "1");
+    }
+    put(writer, "mask", "%s", plain->sublayers[0].causal ? "causal" : "none");
+    put(writer, "activation", "none");
+    put(writer, "headproof.form", "%s", said->form);
+    put(writer, "headproof.omega", "%s", omega);
+    /* The formula, and what else a loader has to do. */
+    put(writer, "headproof.evaluate", "%s%s%s", evaluation(plain),
+        plain->rotary.width == 0 ? ""
+                                 : "; headproof.turned: blocks (1) whose heads' queries and keys "
+                                   "rotary.cos and rotary.sin turn",
+        is_parallel(plain) ? "; headproof.beside: blocks (1) that read the X that the one before "
+                             "reads"
+                           : "");
+    put(writer, "headproof.exact", "%s", plain->inexact == NULL ? "true" : "false");
+    if (plain->inexact != NULL) {
+        put(writer, "headproof.inexact", "%s", plain->inexact);
     }
     put_guarantee(writer, plain, said);
     put(writer, "headproof.rows", "%zu", plain->rows);

@@ -25,9 +25,13 @@
 
 enum { NAME_MOST = 112 };
 
-size_t *model_size(ModelFile *model, Extent extent)
+bool model_has_any(const Reading *reading, SlotSet slots)
 {
-    return (size_t *)(void *)((char *)model + extent_infos[extent].field);
+    SlotSet found = 0;
+    for (size_t layer = 0; layer <= reading->model->depth; layer++) {
+        found |= reading->found[layer] & slots;
+    }
+    return found != 0;
 }
 
 /* Names those of `needed` that are not in `found`; a tensor that holds several, once. */
@@ -69,7 +73,7 @@ static SlotSet needed_of(const Reading *reading, SlotSet found)
 {
     bool attention = (found & ATTENTION_ANY) != 0, mlp = (found & MLP_ANY) != 0;
     bool linear = (found & LINEAR_ANY) != 0, merged = (found & ATTENTION_MERGED) != 0;
-    SlotSet needed = reading->required;
+    SlotSet needed = reading->required & (SLOT_BIT(SLOTS_OF_LAYER) - 1);
     needed |= attention ? merged ? ATTENTION_MERGED : ATTENTION_FACTORS : 0;
     needed |= mlp ? MLP_NEEDED : 0;
     needed |= (found & MLP_GATE) != 0 ? SLOT_BIT(SLOT_W_GATE) : 0;
@@ -79,51 +83,44 @@ static SlotSet needed_of(const Reading *reading, SlotSet found)
     return needed;
 }
 
-/* A norm without what it normalises. */
-static int check_layer_norms(const Reading *reading, size_t layer)
+static ModelFileKind kind_of(SlotSet found)
 {
-    SlotSet found = reading->found[layer];
-    if ((found & LN1_ANY) != 0 && (found & (ATTENTION_ANY | LINEAR_ANY)) == 0) {
-        return complain_of(reading->set->path, "layer",
-                           family_layer_name(reading->family, layer).text,
-                           "has %s: expected it before attention or a linear map",
-                           first_found(reading, layer, LN1_ANY));
-    }
-    if ((found & LN2_ANY) != 0 && (found & MLP_ANY) == 0) {
-        return complain_of(reading->set->path, "layer",
-                           family_layer_name(reading->family, layer).text,
-                           "has %s: expected it before a feed-forward network",
-                           first_found(reading, layer, LN2_ANY));
-    }
-    return 0;
+    bool attention = (found & ATTENTION_ANY) != 0, mlp = (found & MLP_ANY) != 0;
+    return (found & LINEAR_ANY) != 0 ? MODEL_FILE_LINEAR
+           : attention && mlp        ? MODEL_FILE_TRANSFORMER
+           : attention               ? MODEL_FILE_ATTENTION
+                                     : MODEL_FILE_FFN;
 }
 
 /* One layer by itself. */
-static int check_layer(const Reading *reading, size_t layer, ModelFileKind *kind, bool *merged)
+static int check_layer(const Reading *reading, size_t layer)
 {
+    /* Parts that exclude each other, and norms that need what they normalise. */
+    static const struct {
+        SlotSet part, other;
+        bool together;
+        const char *expected;
+    } faults[] = {
+        {ATTENTION_MERGED, ATTENTION_INNER, true, "either QK and OV, or W_Q, W_K, W_V and W_O"},
+        {LINEAR_ANY, ATTENTION_ANY | MLP_ANY, true, "linear alone"},
+        {LN1_ANY, ATTENTION_ANY | LINEAR_ANY, false, "attention or a linear map"},
+        {LN2_ANY, MLP_ANY, false, "a feed-forward network"}};
+    const LayerName name = family_layer_name(reading->family, layer);
     SlotSet found = reading->found[layer];
-    bool attention = (found & ATTENTION_ANY) != 0, mlp = (found & MLP_ANY) != 0;
-    bool linear = (found & LINEAR_ANY) != 0;
-    *merged = (found & ATTENTION_MERGED) != 0;
-    *kind = linear             ? MODEL_FILE_LINEAR
-            : attention && mlp ? MODEL_FILE_TRANSFORMER
-            : attention        ? MODEL_FILE_ATTENTION
-                               : MODEL_FILE_FFN;
-    if (*merged && (found & ATTENTION_INNER) != 0) {
-        return complain_of(reading->set->path, "layer",
-                           family_layer_name(reading->family, layer).text,
-                           "both %s and %s: expected either QK and OV, or W_Q, W_K, W_V and W_O",
-                           first_found(reading, layer, ATTENTION_MERGED),
-                           first_found(reading, layer, ATTENTION_INNER));
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+        bool together = (found & faults[i].other) != 0;
+        if ((found & faults[i].part) == 0 || together != faults[i].together) {
+            continue;
+        }
+        const char *part = first_found(reading, layer, faults[i].part);
+        const char *other = first_found(reading, layer, faults[i].other);
+        return together
+                   ? complain_of(reading->set->path, "layer", name.text,
+                                 "both %s and %s: expected %s", part, other, faults[i].expected)
+                   : complain_of(reading->set->path, "layer", name.text,
+                                 "has %s: expected it before %s", part, faults[i].expected);
     }
-    if (linear && (attention || mlp)) {
-        return complain_of(
-            reading->set->path, "layer", family_layer_name(reading->family, layer).text,
-            "both %s and %s: expected linear alone", first_found(reading, layer, LINEAR_ANY),
-            first_found(reading, layer, ATTENTION_ANY | MLP_ANY));
-    }
-    int status = check_layer_norms(reading, layer);
-    return status != 0 ? status : check_needed(reading, layer, needed_of(reading, found));
+    return check_needed(reading, layer, needed_of(reading, found));
 }
 
 static const char *kind_text(ModelFileKind kind, bool merged)
@@ -158,16 +155,14 @@ static int check_layers(Reading *reading)
     ModelFile *model = reading->model;
     model->kind = MODEL_FILE_INPUT;
     for (size_t layer = 0; layer < model->depth; layer++) {
-        ModelFileKind kind;
-        bool merged;
-        int status = check_layer(reading, layer, &kind, &merged);
+        ModelFileKind kind = kind_of(reading->found[layer]);
+        bool merged = (reading->found[layer] & ATTENTION_MERGED) != 0;
+        int status = check_layer(reading, layer);
         if (status != 0) {
             return status;
         }
-        if (layer == 0) {
-            model->kind = kind;
-            model->merged = merged;
-        }
+        model->kind = layer == 0 ? kind : model->kind;
+        model->merged = layer == 0 ? merged : model->merged;
         if (kind != model->kind || merged != model->merged) {
             return complain_of(
                 reading->set->path, "layer", family_layer_name(reading->family, layer).text,
@@ -181,19 +176,12 @@ static int check_layers(Reading *reading)
 /* The slots that the family demands of every file, and whether any norm is there. */
 static void find_demands(Reading *reading)
 {
-    const SlotSet of_layers = SLOT_BIT(SLOTS_OF_LAYER) - 1;
     for (const TensorName *entry = reading->family->names; entry->name != NULL; entry++) {
         for (size_t part = 0; entry->required && part < entry->parts; part++) {
             reading->required |= SLOT_BIT(entry->slot + (Slot)part);
         }
     }
-    for (size_t layer = 0; layer <= reading->model->depth; layer++) {
-        bool last = layer == reading->model->depth;
-        SlotSet any = last ? LN_FINAL_ANY : LN1_ANY | LN2_ANY;
-        reading->norms = reading->norms || (reading->found[layer] & any) != 0;
-    }
-    reading->required_once = reading->required & ~of_layers;
-    reading->required &= of_layers;
+    reading->norms = model_has_any(reading, LN1_ANY | LN2_ANY | LN_FINAL_ANY);
 }
 
 /* Tensors of no layer: those that others need, and those of every file of the family. */
@@ -213,7 +201,7 @@ static int check_pairs(const Reading *reading)
     const Family *family = reading->family;
     SlotSet found = reading->found[reading->model->depth];
     for (int slot = SLOTS_OF_LAYER; slot < SLOT_COUNT; slot++) {
-        if ((reading->required_once & ~found & SLOT_BIT(slot)) != 0) {
+        if ((reading->required & ~found & SLOT_BIT(slot)) != 0) {
             return complain_of(reading->set->path, "tensor", family_slot_name(family, (Slot)slot),
                                "missing: expected it, as %s has it%s", family->title,
                                (SLOT_BIT(slot) & BIASES) != 0 ? " (zeros, if it has none)" : "");

@@ -1,10 +1,9 @@
 /*
  * A model file while it is read, step by step (private to the reading of model files).
  *
- * Umbrella header: for names.c, what the names of tensors say together; model_structure.c, what
- * tensors of no family are; architecture.c, models that are not read at all; model_shape.c, shapes;
- * properties.c, model_said.c and mask_buffer.c, what is said beside; model_check.c, whether all
- * that is a model; model_arrays.c, its numbers.
+ * Umbrella header: for names.c, what the names of tensors say; architecture.c, models that are not
+ * read at all; model_shape.c, shapes; properties.c, model_said.c and mask_buffer.c, what is said
+ * beside; model_check.c, whether all that is a model; model_arrays.c, its numbers.
  */
 #ifndef HEADPROOF_HARNESS_MODELS_MODEL_CHECK_H
 #define HEADPROOF_HARNESS_MODELS_MODEL_CHECK_H
@@ -48,7 +47,7 @@ typedef struct {
                         layer */
     const char *given_by[EXTENT_COUNT]; /* the tensor, or key of the config, that first had an
                                            extent */
-    SlotSet required, required_once;    /* of every layer, and of none: what the family has */
+    SlotSet required;                   /* what every file of the family has */
     bool norms;                         /* there is a tensor of a norm */
     Properties said;
     char *config_path;    /* of the config.json that would be beside the file */
@@ -69,8 +68,8 @@ typedef struct {
 int architecture_check_config(const Reading *reading) __attribute__((warn_unused_result));
 int architecture_check_files(const Reading *reading) __attribute__((warn_unused_result));
 
-/* The model's field of an extent. */
-size_t *model_size(ModelFile *model, Extent extent);
+/* Is any of those slots in a layer, or behind the last? */
+bool model_has_any(const Reading *reading, SlotSet slots);
 
 /* Every tensor that another needs is there, and none that another excludes; layers are of one
  * kind.  Sets kind and merged of the model, and required and norms. */
@@ -112,19 +111,8 @@ int model_array_fill(ModelFile *model, const SetTensor *found) __attribute__((wa
 /* The model's array of any slot but SLOT_TOKENS. */
 double **model_array(ModelFile *model, Slot slot, size_t layer);
 
-/* The positions 0, 1, ..., which are harmless where they are these. */
-#define POSITION_IDS "position_ids"
-
 /* May --ignore-extra skip a tensor of that name: does no model read it when it answers? */
 bool name_is_harmless(const char *name);
-
-/* What structure_of has for positions that may be the construction's all the same. */
-#define ANOTHER_NAME "position embedding of another name"
-
-/* The structure that a tensor of that name is, "layer norm" or "gate" or the like, for a message;
- * NULL where the name says nothing of the kind.  rank: how much it says, 0 most, so that of several
- * the one is told that says what the model is. */
-const char *structure_of(size_t *rank, const char *name);
 
 /* Refuses what must not be in a model.  Sets layers, x, others and witnessed.  0, or 2 after a
  * message. */

@@ -30,7 +30,7 @@
  * of "none" is that of a file without feed-forward networks.  Of linear maps metadata may say, and
  * of an X_hidden must, how they follow each other: linear "in-place" or "block".
  *
- * Umbrella header: for model_norms.c, too: faults of norms that the numbers show.
+ * Umbrella header: for model_arrays.c, too: norms that do not normalise.
  */
 #ifndef HEADPROOF_HARNESS_MODELS_MODEL_FILE_H
 #define HEADPROOF_HARNESS_MODELS_MODEL_FILE_H

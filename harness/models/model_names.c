@@ -70,6 +70,11 @@ const SlotInfo slot_infos[SLOT_COUNT] = {
     [SLOT_WITNESS_TOKENS] = {MODEL(witness.tokens), 2, {EXTENT_WINDOWS, EXTENT_SPAN}},
 };
 
+size_t *model_size(ModelFile *model, Extent extent)
+{
+    return (size_t *)(void *)((char *)model + extent_infos[extent].field);
+}
+
 Extent slot_extent(Slot slot, size_t layer, size_t axis)
 {
     Extent extent = slot_infos[slot].shape[axis];

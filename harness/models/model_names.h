@@ -87,6 +87,9 @@ typedef struct {
 
 extern const ExtentInfo extent_infos[EXTENT_COUNT];
 
+/* The model's field of an extent. */
+size_t *model_size(ModelFile *model, Extent extent);
+
 typedef struct {
     size_t field; /* offset of its pointer in ModelFileLayer, or in ModelFile */
     size_t rank;

@@ -114,16 +114,6 @@ static int read_eps(Reading *reading)
                               : refuse_said(reading, "eps", "a number above 0");
 }
 
-/* Is any of those slots in a layer, or behind the last? */
-static bool has_any(const Reading *reading, SlotSet slots)
-{
-    SlotSet found = 0;
-    for (size_t layer = 0; layer <= reading->model->depth; layer++) {
-        found |= reading->found[layer] & slots;
-    }
-    return found != 0;
-}
-
 /* What is said, against the tensors, and what tensors need of it. */
 static int check_tensors(const Reading *reading)
 {
@@ -189,7 +179,7 @@ static void take(const Reading *reading, const Choices *read)
     model->activation = (Activation)word[ACTIVATION];
     model->normalization = norms[word[NORM]];
     model->folded = word[NORM] == 4 || word[NORM] == 6;
-    model->betas = has_any(reading, BETAS);
+    model->betas = model_has_any(reading, BETAS);
     model->post = word[PLACE] == 1;
     model->parallel = word[BLOCKS] == 1;
     model->rotary = (RotaryPairs)word[PAIRS];
@@ -345,7 +335,7 @@ static int check_biases(const Reading *reading)
                  {"biases of networks", SLOT_BIT(SLOT_B_IN) | SLOT_BIT(SLOT_B_OUT)}};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         const Property *said = properties_find(&reading->said, kinds[i].property);
-        bool any = has_any(reading, kinds[i].of);
+        bool any = model_has_any(reading, kinds[i].of);
         if (said != NULL && (strcmp(said->value, "true") == 0) != any) {
             return refuse_said(reading, kinds[i].property,
                                any ? "true, as there are tensors of biases"

@@ -110,7 +110,6 @@ static int refuse(const Shaped *shaped, const char *detail)
                        lies_transposed(shaped) ? " (it lies transposed)" : "");
 }
 
-/* Refuses the words in [from, to) with the reason that is known of them. */
 /* With " with d = 64 as in 'embed.W_E'", for every extent that is known of the words in
  * [from, to). */
 static int refuse_known(const Shaped *shaped, const char *from, const char *to)

@@ -1,7 +1,6 @@
 /*
- * Files that are read in any order, or as a whole: no pipes.
- *
- * Umbrella header: for json_file.c, too: JSON that others made, beside tensors.
+ * Files that are read in any order, or as a whole: no pipes; and JSON that others made, beside
+ * tensors.
  */
 #ifndef HEADPROOF_HARNESS_MODELS_REGULAR_FILE_H
 #define HEADPROOF_HARNESS_MODELS_REGULAR_FILE_H

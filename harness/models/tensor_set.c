@@ -43,7 +43,9 @@ static bool is_folder(const char *path)
     return stat(path, &found) == 0 && S_ISDIR(found.st_mode);
 }
 
-char *model_folder(const char *path)
+/* The folder of a model's files: path itself where it is a folder, else the one that the file lies
+ * in, "." where path names none. */
+static char *model_folder(const char *path)
 {
     if (is_folder(path)) {
         return need_copy(path);

@@ -65,10 +65,6 @@ bool tensor_set_is_alias(const TensorSet *set, const char *key);
 /* safetensors_recheck of all its files. */
 int tensor_set_recheck(const TensorSet *set, bool header) __attribute__((warn_unused_result));
 
-/* The folder of a model's files: path itself where it is a folder, else the one that the file lies
- * in, "." where path names none. */
-char *model_folder(const char *path) __attribute__((warn_unused_result));
-
 /* Of the config.json beside a model's file, or where the file is a link and has none beside it,
  * beside what it leads to; it need not be there. */
 char *model_config_path(const char *path) __attribute__((warn_unused_result));

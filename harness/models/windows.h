@@ -1,7 +1,5 @@
 /*
  * Inputs that are windows of lines of token ids.
- *
- * Umbrella header: for sequences.c, too: sequences of tokens from files.
  */
 #ifndef HEADPROOF_HARNESS_MODELS_WINDOWS_H
 #define HEADPROOF_HARNESS_MODELS_WINDOWS_H
@@ -10,7 +8,8 @@
 
 /* Where sequences of tokens are read from; window and stride 0: as standard. */
 typedef struct {
-    const char *ids; /* a file of token ids, a sequence a line */
+    const char *ids; /* a file of token ids with blanks or a comma between them, a sequence a line;
+                        lines without any are skipped */
     size_t window, stride;
     double room; /* bytes that streams may take */
 } WindowsAsked;
@@ -22,20 +21,5 @@ typedef struct {
  * token. */
 int windows_read(Inputs *inputs, const ModelFile *model, const char *path,
                  const WindowsAsked *asked) __attribute__((warn_unused_result));
-
-/* Sequence s is tokens[start[s]] up to start[s + 1], from a line of the file. */
-typedef struct {
-    int64_t *tokens;
-    size_t *start, *line; /* [count + 1], [count] */
-    size_t count;
-} Sequences;
-
-/* A sequence a line: ids below `tokens`, with blanks or a comma between them; lines without any are
- * skipped.  Refused, by line and token: what is none.  0; 2 or 99 after one message.  Cleared in
- * any case by the caller. */
-int sequences_of_ids(Sequences *sequences, const char *path, size_t tokens)
-    __attribute__((warn_unused_result));
-
-void sequences_clear(Sequences *sequences);
 
 #endif
