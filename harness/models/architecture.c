@@ -4,7 +4,6 @@
 #include "model_check.h"
 
 #include "../base/message.h"
-#include "keys.h"
 #include "safetensors.h"
 
 #include <string.h>
@@ -84,7 +83,7 @@ static int check_type(const Reading *reading, const char *path, const char *kind
                       const json_t *said)
 {
     const char *type = json_string_value(json_object_get(said, "model_type"));
-    if (type == NULL || key_is_ignored(reading->flags, "model_type")) {
+    if (type == NULL || list_has(reading->flags->ignored, ',', "model_type")) {
         return 0;
     }
     for (size_t i = 0; i < sizeof architectures / sizeof *architectures; i++) {

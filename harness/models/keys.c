@@ -60,10 +60,11 @@ static int read_size(const Source *source, const KnownKey *key, const json_t *va
     return 0;
 }
 
-static int say(const Source *source, const KnownKey *key, const char *value)
+/* by: the key that says it. */
+static int say(const Source *source, const KnownKey *key, const char *by, const char *value)
 {
-    const Property by = {key->property, source->file, source->kind, key->key, ""};
-    return properties_add(&source->reading->said, &by, value);
+    const Property said = {key->property, source->file, source->kind, by, ""};
+    return properties_add(&source->reading->said, &said, value);
 }
 
 /* A word that is no activation, say, is refused where the property is read. */
@@ -78,7 +79,7 @@ static int read_word(const Source *source, const KnownKey *key, const json_t *va
             word = key->words[i + 1];
         }
     }
-    return say(source, key, word);
+    return say(source, key, key->key, word);
 }
 
 /* Numbers are said as the shortest decimal of their double, so that 1e-5 is 1e-05. */
@@ -93,7 +94,7 @@ static int read_number(const Source *source, const KnownKey *key, const json_t *
         return refuse(source, key->key, "a number above 0", NULL);
     }
     decimal_print(text, number);
-    return say(source, key, text);
+    return say(source, key, key->key, text);
 }
 
 static int check_fits(const Source *source, const KnownKey *key, const json_t *value)
@@ -137,7 +138,7 @@ static int read_key(const Source *source, const KnownKey *key, const json_t *val
     case KEY_WORD: return read_word(source, key, value);
     case KEY_NUMBER: return read_number(source, key, value);
     case KEY_BOOL:
-        return json_is_boolean(value) ? say(source, key, key->words[json_is_true(value)])
+        return json_is_boolean(value) ? say(source, key, key->key, key->words[json_is_true(value)])
                                       : refuse(source, key->key, "false or true", NULL);
     case KEY_OBJECT:
         return json_is_object(value) ? read_source((Source){source->reading, source->file, "key",
@@ -173,21 +174,20 @@ static bool says(const Source *source, const char *key, bool unless)
     return any;
 }
 
-bool key_is_ignored(const ModelFileFlags *flags, const char *key)
+/* Is it one of those that are not to be read? */
+static bool is_ignored(const Source *source, const char *key)
 {
-    return list_has(flags->ignored, ',', key);
+    return list_has(source->reading->flags->ignored, ',', key);
 }
 
 /* What a key says that is null, or of a model whose kind is said, not there. */
 static int read_absent(const Source *source, const KnownKey *key, bool null)
 {
-    Property by = {key->property, source->file, source->kind, key->key, ""};
     if (null && key->null != NULL) {
-        return properties_add(&source->reading->said, &by, key->null);
+        return say(source, key, key->key, key->null);
     }
-    by.name = "model_type";
-    return key->by_type && says(source, by.name, false)
-               ? properties_add(&source->reading->said, &by, key->words[1])
+    return key->by_type && says(source, "model_type", false)
+               ? say(source, key, "model_type", key->words[1])
                : 0;
 }
 
@@ -199,7 +199,7 @@ static int read_known(const Source *source)
         json_t *value = value_of(source, key->key, key->kind);
         if (value == NULL || json_is_null(value)) {
             status = read_absent(source, key, value != NULL);
-        } else if (!key_is_ignored(source->reading->flags, key->key) &&
+        } else if (!is_ignored(source, key->key) &&
                    (key->yields == NULL || !says(source, key->yields, true))) {
             status = read_key(source, key, value);
         }
@@ -226,8 +226,7 @@ static int check_unknown(const Source *source)
     NameList here = {.count = 0};
     json_object_foreach(source->object, key, value)
     {
-        if (says(source, key, false) && !is_known(source->table, key) &&
-            !key_is_ignored(source->reading->flags, key) &&
+        if (says(source, key, false) && !is_known(source->table, key) && !is_ignored(source, key) &&
             !tensor_set_is_alias(source->reading->set, key)) {
             name_list_add(source->reading->witnessed ? &source->reading->unknown : &here, key);
         }
@@ -249,7 +248,7 @@ static int read_source(Source source)
     json_t *value;
     json_object_foreach(source.object, key, value)
     {
-        if (key_is_ignored(source.reading->flags, key)) {
+        if (is_ignored(&source, key)) {
             name_list_add(&source.reading->ignored, key);
         }
     }
@@ -266,9 +265,9 @@ static int split_heads(Reading *reading)
     }
     const char *key = reading->given_by[EXTENT_HEADS];
     if (model->d % model->heads != 0) {
-        return complain_of(reading->config != NULL ? reading->config_path : reading->set->path,
-                           "key", key, "%zu: expected a divisor of the stream's width, %zu",
-                           model->heads, model->d);
+        return complain_of(reading->said_in, "key", key,
+                           "%zu: expected a divisor of the stream's width, %zu", model->heads,
+                           model->d);
     }
     model->d_head = model->d / model->heads;
     reading->given_by[EXTENT_D_HEAD] = key;
@@ -281,9 +280,9 @@ static int limit_context(Reading *reading)
     ModelFile *model = reading->model;
     const char *by = reading->given_by[EXTENT_WINDOW];
     if (model->window > 0 && !reading->family->windowed) {
-        return complain_of(reading->config != NULL ? reading->config_path : reading->set->path,
-                           "key", by, "%zu: expected none: no program of %s reads it",
-                           model->window, reading->family->title);
+        return complain_of(reading->said_in, "key", by,
+                           "%zu: expected none: no program of %s reads it", model->window,
+                           reading->family->title);
     }
     if (model->window > 0 && (model->context == 0 || model->window < model->context)) {
         model->context = model->window;
@@ -313,21 +312,18 @@ static int read_sources(Reading *reading)
 static int add_others(Reading *reading)
 {
     const ModelFileFlags *flags = reading->flags;
-    const char *const pairs[][3] = {{"positions", flags->positions, "--position-embedding"},
-                                    {"blocks", flags->blocks, "--blocks"}};
+    const Property by[] = {{"positions", "headproof", "flag", "--position-embedding", ""},
+                           {"blocks", "headproof", "flag", "--blocks", ""}};
+    const char *const values[] = {flags->positions, flags->blocks};
     const Family *family = reading->family;
     int status = 0;
-    for (size_t i = 0; i < sizeof pairs / sizeof *pairs && status == 0; i++) {
-        if (pairs[i][1] != NULL) {
-            const Property by = {pairs[i][0], "headproof", "flag", pairs[i][2], ""};
-            status = properties_add(&reading->said, &by, pairs[i][1]);
-        }
+    for (size_t i = 0; i < 2 && status == 0; i++) {
+        status = values[i] == NULL ? 0 : properties_add(&reading->said, &by[i], values[i]);
     }
-    for (size_t i = 0; family->implied != NULL && family->implied[i][0] != NULL && status == 0;
-         i++) {
-        const Property by = {family->implied[i][0], reading->set->path, "family", family->title,
-                             ""};
-        status = properties_add(&reading->said, &by, family->implied[i][1]);
+    for (FamilyWords *word = family->implied; word != NULL && (*word)[0] != NULL && status == 0;
+         word++) {
+        const Property of = {(*word)[0], reading->set->path, "family", family->title, ""};
+        status = properties_add(&reading->said, &of, (*word)[1]);
     }
     return status;
 }

@@ -46,9 +46,6 @@ extern const KnownKey known_keys[], rope_keys[];
 /* Keys that change nothing that a model computes, up to NULL. */
 extern const char *const idle_keys[];
 
-/* Is it one of those that are not to be read? */
-bool key_is_ignored(const ModelFileFlags *flags, const char *key);
-
 /* Reads all that is said: sizes of the model, its depth, and properties.  Refuses keys that are not
  * known, in one message for all of a file; of a model with a witness they become its `doubts`
  * instead.  0; 2 after one message. */

@@ -33,12 +33,11 @@ static int read_tokens(Reading *reading, const SetTensor *found)
     int status = safetensors_integers(tokens, found->file, tensor);
     for (size_t i = 0; i < tensor->count && status == 0; i++) {
         if (tokens[i] < 0 || (uint64_t)tokens[i] >= model->vocabulary) {
-            char index[SAFETENSORS_TUPLE_MOST];
-            safetensors_index_text(index, tensor, i);
-            status = complain_of(found->file->path, "tensor", tensor->name,
-                                 "index %s: %" PRId64 ": expected 0 to %zu, a row of %s", index,
-                                 tokens[i], model->vocabulary - 1,
-                                 family_slot_name(reading->family, SLOT_W_E));
+            status =
+                complain_of(found->file->path, "tensor", tensor->name,
+                            "index %s: %" PRId64 ": expected 0 to %zu, a row of %s",
+                            safetensors_index(tensor, i).text, tokens[i], model->vocabulary - 1,
+                            family_slot_name(reading->family, SLOT_W_E));
         }
     }
     return status;

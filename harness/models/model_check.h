@@ -52,6 +52,7 @@ typedef struct {
     Properties said;
     char *config_path;    /* of the config.json that would be beside the file */
     json_t *config;       /* what it says; NULL: there is none */
+    const char *said_in;  /* it, or the set's path: where sizes are said, for a message */
     size_t depth;         /* as somebody says; 0: nobody does */
     const char *depth_by; /* the file that said it */
     size_t layers;        /* one more than the largest layer that a tensor names */

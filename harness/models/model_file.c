@@ -101,7 +101,7 @@ static int check_tied_values(const Reading *reading)
 
 /* How many heads there are: as a tensor shows that has an axis of them, else as is said or to be
  * shown, if any tensor holds them side by side. */
-static void find_heads(Reading *reading)
+static int find_heads(Reading *reading)
 {
     ModelFile *model = reading->model;
     size_t said = reading->flags->heads;
@@ -124,10 +124,11 @@ static void find_heads(Reading *reading)
         model->heads = model->heads_open ? 1 : said;
         reading->given_by[EXTENT_HEADS] = "--heads";
     }
+    return 0;
 }
 
 /* As many heads of keys as of queries, or some that these share evenly; 0: nobody says it. */
-static int check_key_heads(const Reading *reading)
+static int check_key_heads(Reading *reading)
 {
     const ModelFile *model = reading->model;
     bool shares = reading->family->shares, known = model->key_heads > 0 && model->heads > 0;
@@ -135,8 +136,7 @@ static int check_key_heads(const Reading *reading)
         (shares ? model->heads % model->key_heads == 0 : model->heads == model->key_heads)) {
         return 0;
     }
-    return complain_of(reading->config != NULL ? reading->config_path : reading->set->path, "key",
-                       reading->given_by[EXTENT_KEY_HEADS],
+    return complain_of(reading->said_in, "key", reading->given_by[EXTENT_KEY_HEADS],
                        "%zu: expected %s%zu, the heads of queries", model->key_heads,
                        shares ? "a divisor of " : "", model->heads);
 }
@@ -168,18 +168,15 @@ static int find_family(Reading *reading)
 
 static int check_model(Reading *reading)
 {
-    int status = find_family(reading);
-    status = status != 0 ? status : names_check(reading);
-    status = status != 0 ? status : keys_read(reading);
-    find_heads(reading);
-    status = status != 0 ? status : names_find_layers(reading);
-    status = status != 0 ? status : check_key_heads(reading);
-    status = status != 0 ? status : check_shapes(reading);
-    status = status != 0 ? status : check_key_heads(reading);
-    status = status != 0 ? status : mask_buffers_read(reading);
-    status = status != 0 ? status : check_tied(reading);
-    status = status != 0 ? status : model_check_parts(reading);
-    return status == 0 ? model_said_read(reading) : status;
+    static int (*const steps[])(Reading *) = {find_family,  names_check,       keys_read,
+                                              find_heads,   names_find_layers, check_key_heads,
+                                              check_shapes, check_key_heads,   mask_buffers_read,
+                                              check_tied,   model_check_parts, model_said_read};
+    int status = 0;
+    for (size_t i = 0; i < sizeof steps / sizeof *steps && status == 0; i++) {
+        status = steps[i](reading);
+    }
+    return status;
 }
 
 /* The files that the model was read from. */
@@ -253,6 +250,7 @@ int model_file_read_with(ModelFile **model, const char *path, const ModelFileFla
     int status = json_file_read(&reading.config, reading.config_path, CONFIG_MOST, true);
     status = status != 0 ? status : architecture_check_config(&reading);
     status = status != 0 ? status : tensor_set_open(&set, path);
+    reading.said_in = reading.config != NULL ? reading.config_path : set.path;
     if (status == 0 && flags->witness != NULL) {
         status = tensor_set_add(&set, flags->witness, WITNESS_PREFIX);
     }

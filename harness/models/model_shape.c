@@ -96,8 +96,7 @@ static bool lies_transposed(const Shaped *shaped)
 static int refuse(const Shaped *shaped, const char *detail)
 {
     const SafetensorsTensor *tensor = shaped->tensor->tensor;
-    char shape[SAFETENSORS_TUPLE_MOST], symbols[TEXT_MOST];
-    safetensors_shape_text(shape, tensor->rank, tensor->shape);
+    char symbols[TEXT_MOST];
     size_t used = 0; /* "[heads, d, d_head]" */
     for (size_t i = 0; i < packing_rank(shaped->axes); i++) {
         used += (size_t)snprintf(symbols + used, sizeof symbols - used, i == 0 ? "[" : ", ");
@@ -106,7 +105,7 @@ static int refuse(const Shaped *shaped, const char *detail)
     }
     snprintf(symbols + used, sizeof symbols - used, "]");
     return complain_of(shaped->tensor->file->path, "tensor", tensor->name,
-                       "shape %s: expected %s%s%s", shape, symbols, detail,
+                       "shape %s: expected %s%s%s", safetensors_shape(tensor).text, symbols, detail,
                        lies_transposed(shaped) ? " (it lies transposed)" : "");
 }
 

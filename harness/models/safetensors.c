@@ -103,12 +103,11 @@ static int read_offsets(const SafetensorsFile *file, SafetensorsTensor *tensor, 
                            tensor->begin, tensor->end, file->data_size);
     }
     if (tensor->end - tensor->begin != bytes) {
-        char shape[SAFETENSORS_TUPLE_MOST];
-        safetensors_shape_text(shape, tensor->rank, tensor->shape);
         return complain_of(
             file->path, "tensor", tensor->name,
             "data_offsets [%zu, %zu]: expected a range of %zu bytes for shape %s of %s",
-            tensor->begin, tensor->end, bytes, shape, safetensors_dtypes[tensor->dtype].name);
+            tensor->begin, tensor->end, bytes, safetensors_shape(tensor).text,
+            safetensors_dtypes[tensor->dtype].name);
     }
     return 0;
 }

@@ -108,13 +108,13 @@ int safetensors_first(double *value, const SafetensorsFile *file, const Safetens
 int safetensors_integers(int64_t *out, const SafetensorsFile *file, const SafetensorsTensor *tensor)
     __attribute__((warn_unused_result));
 
-#define SAFETENSORS_TUPLE_MOST (SAFETENSORS_RANK_MOST * 22 + 3)
+/* "(2, 0, 17)", the index of value number `position`; "[4, 64, 16]", a shape. */
+typedef struct {
+    char text[SAFETENSORS_RANK_MOST * 22 + 3];
+} SafetensorsTuple;
 
-/* text [SAFETENSORS_TUPLE_MOST] = "(2, 0, 17)", the index of value number `position`. */
-void safetensors_index_text(char *text, const SafetensorsTensor *tensor, size_t position);
-
-/* text [SAFETENSORS_TUPLE_MOST] = "[4, 64, 16]". */
-void safetensors_shape_text(char *text, size_t rank, const size_t *shape);
+SafetensorsTuple safetensors_index(const SafetensorsTensor *tensor, size_t position);
+SafetensorsTuple safetensors_shape(const SafetensorsTensor *tensor);
 
 /* bytes [size] = the file's from offset on.  0; 2 after a message where the file ends before; 99
  * after one where it cannot be read; silent: 2 alone. */

@@ -83,9 +83,8 @@ static int refuse_dtype(const SafetensorsFile *file, const SafetensorsTensor *te
 static int refuse_value(const SafetensorsFile *file, const SafetensorsTensor *tensor,
                         size_t position, const char *fault)
 {
-    char index[SAFETENSORS_TUPLE_MOST];
-    safetensors_index_text(index, tensor, position);
-    return complain_of(file->path, "tensor", tensor->name, "index %s: %s", index, fault);
+    return complain_of(file->path, "tensor", tensor->name, "index %s: %s",
+                       safetensors_index(tensor, position).text, fault);
 }
 
 int safetensors_bytes(unsigned char *bytes, const SafetensorsFile *file, size_t offset, size_t size,
@@ -212,28 +211,30 @@ int safetensors_integers(int64_t *out, const SafetensorsFile *file, const Safete
     return status;
 }
 
-static void tuple_text(char *text, size_t rank, const size_t *values, const char *brackets)
+static SafetensorsTuple tuple_of(size_t rank, const size_t *values, const char *brackets)
 {
-    char *end = text;
+    SafetensorsTuple tuple;
+    char *end = tuple.text;
     *end++ = brackets[0];
     for (size_t i = 0; i < rank; i++) {
         end += sprintf(end, i == 0 ? "%zu" : ", %zu", values[i]);
     }
     *end++ = brackets[1];
     *end = '\0';
+    return tuple;
 }
 
-void safetensors_index_text(char *text, const SafetensorsTensor *tensor, size_t position)
+SafetensorsTuple safetensors_index(const SafetensorsTensor *tensor, size_t position)
 {
     size_t index[SAFETENSORS_RANK_MOST];
     for (size_t i = tensor->rank; i-- > 0;) {
         index[i] = position % tensor->shape[i];
         position /= tensor->shape[i];
     }
-    tuple_text(text, tensor->rank, index, "()");
+    return tuple_of(tensor->rank, index, "()");
 }
 
-void safetensors_shape_text(char *text, size_t rank, const size_t *shape)
+SafetensorsTuple safetensors_shape(const SafetensorsTensor *tensor)
 {
-    tuple_text(text, rank, shape, "[]");
+    return tuple_of(tensor->rank, tensor->shape, "[]");
 }

@@ -36,25 +36,19 @@ size_t shard_stem(const char *name)
     return fits ? stem : 0;
 }
 
-static int refuse_entry(const TensorSet *set, const char *tensor, const char *file,
-                        const char *expected)
-{
-    return complain_of(set->path, "tensor", tensor, "'%.255s': expected %s", file, expected);
-}
-
 static int check_entry(const TensorSet *set, const char *tensor, const json_t *value)
 {
     const char *file = json_string_value(value);
     if (file == NULL) {
         return complain_of(set->path, "tensor", tensor, "expected the name of a file, a string");
     }
-    if (strchr(file, '/') != NULL || file[0] == '.') {
-        return refuse_entry(set, tensor, file, "a file beside the index, not a path");
+    bool beside = strchr(file, '/') == NULL && file[0] != '.';
+    if (beside && ends_in(file, file_end) && strlen(file) <= 255) {
+        return 0;
     }
-    if (!ends_in(file, file_end) || strlen(file) > 255) {
-        return refuse_entry(set, tensor, file, "a name that ends in .safetensors");
-    }
-    return 0;
+    return complain_of(set->path, "tensor", tensor, "'%.255s': expected %s", file,
+                       beside ? "a name that ends in .safetensors"
+                              : "a file beside the index, not a path");
 }
 
 static int by_name(const void *left, const void *right)

@@ -1,7 +1,7 @@
 /*
  * Lists of token ids read whole, and cut into windows, which are inputs.
  */
-#include "windows.h"
+#include "inputs.h"
 
 #include "../../memory/need.h"
 #include "../base/message.h"

@@ -4,7 +4,7 @@
  */
 #include "fuzz.h"
 
-#include "../../harness/models/windows.h"
+#include "../../harness/models/inputs.h"
 
 #include <string.h>
 

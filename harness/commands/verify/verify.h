@@ -18,7 +18,7 @@
 #include "../../evaluate/ensemble.h"
 #include "../../evaluate/logits.h"
 #include "../../evaluate/omega_print.h"
-#include "../../models/windows.h"
+#include "../../models/inputs.h"
 #include "../guarantee/bound.h"
 #include "../outcome.h"
 
