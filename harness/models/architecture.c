@@ -94,15 +94,10 @@ static int check_type(const Reading *reading, const char *path, const char *kind
     return 0;
 }
 
-int architecture_check_config(const Reading *reading)
-{
-    return check_type(reading, reading->config_path, "key", reading->config);
-}
-
-int architecture_check_files(const Reading *reading)
+int architecture_check(const Reading *reading)
 {
     const TensorSet *set = reading->set;
-    int status = 0;
+    int status = check_type(reading, reading->config_path, "key", reading->config);
     for (size_t i = 0; i < set->file_count && status == 0; i++) {
         const json_t *metadata = json_object_get(set->files[i]->header, "__metadata__");
         status = check_type(reading, set->files[i]->path, "metadata", metadata);

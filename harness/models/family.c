@@ -4,7 +4,6 @@
 #include "family.h"
 
 #include "model_check.h"
-#include "packing.h"
 
 #include <stdio.h>
 #include <string.h>

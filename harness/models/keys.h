@@ -11,7 +11,6 @@
 #define HEADPROOF_HARNESS_MODELS_KEYS_H
 
 #include "model_check.h"
-#include "model_names.h"
 
 typedef enum {
     KEY_EXTENT, /* an integer from 1 on: that extent of the model */

@@ -7,7 +7,6 @@
 #include "../base/message.h"
 #include "model_check.h"
 #include "model_stream.h"
-#include "packing.h"
 #include "safetensors.h"
 
 #include <inttypes.h>

@@ -64,10 +64,9 @@ typedef struct {
 } Reading;
 
 /* Refuses, by what it is and what of it is not supported, an architecture that no construction
- * covers: by what the config.json says, or by metadata and the names of tensors, which have their
- * kinds.  0, or 2 after a message. */
-int architecture_check_config(const Reading *reading) __attribute__((warn_unused_result));
-int architecture_check_files(const Reading *reading) __attribute__((warn_unused_result));
+ * covers: by what the config.json says, and, of a set that is open, by metadata and the names of
+ * tensors, which have their kinds.  0, or 2 after a message. */
+int architecture_check(const Reading *reading) __attribute__((warn_unused_result));
 
 /* Is any of those slots in a layer, or behind the last? */
 bool model_has_any(const Reading *reading, SlotSet slots);

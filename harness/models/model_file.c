@@ -9,7 +9,6 @@
 #include "keys.h"
 #include "model_check.h"
 #include "model_stream.h"
-#include "packing.h"
 #include "regular_file.h"
 #include "safetensors.h"
 
@@ -158,7 +157,7 @@ static int find_family(Reading *reading)
     const char *type = said_type(reading);
     reading->family = family_of(reading->set, type);
     reading->typed = type != NULL;
-    int status = architecture_check_files(reading);
+    int status = architecture_check(reading);
     return status != 0 || type != NULL || !reading->family->by_type
                ? status
                : complain_of(reading->set->path, "key", "model_type",
@@ -248,12 +247,9 @@ int model_file_read_with(ModelFile **model, const char *path, const ModelFileFla
                        .flags = flags};
     /* What a config.json says of an architecture is said before any tensor is looked at. */
     int status = json_file_read(&reading.config, reading.config_path, CONFIG_MOST, true);
-    status = status != 0 ? status : architecture_check_config(&reading);
-    status = status != 0 ? status : tensor_set_open(&set, path);
+    status = status != 0 ? status : architecture_check(&reading);
+    status = status != 0 ? status : tensor_set_open(&set, path, flags->witness);
     reading.said_in = reading.config != NULL ? reading.config_path : set.path;
-    if (status == 0 && flags->witness != NULL) {
-        status = tensor_set_add(&set, flags->witness, WITNESS_PREFIX);
-    }
     status = status != 0 ? status : read_set(&reading);
     if (status == 0 && reading.model->stream != NULL) {
         model_stream_own(reading.model, &set);

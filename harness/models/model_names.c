@@ -1,7 +1,7 @@
 /*
  * The shapes of the tensors that a model may have.
  */
-#include "model_names.h"
+#include "family.h"
 
 const ExtentInfo extent_infos[EXTENT_COUNT] = {
     [EXTENT_NONE] = {"", 0},

@@ -4,7 +4,6 @@
 #include "model_check.h"
 
 #include "../base/message.h"
-#include "packing.h"
 #include "safetensors.h"
 
 #include <stdio.h>

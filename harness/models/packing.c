@@ -1,7 +1,7 @@
 /*
  * Tensors brought from a file's layout into the model's.
  */
-#include "packing.h"
+#include "family.h"
 
 #include <string.h>
 

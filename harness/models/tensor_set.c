@@ -209,9 +209,6 @@ static void list_tensors(TensorSet *set)
         total += set->files[i]->count;
         keys += json_object_size(json_object_get(set->files[i]->header, "__metadata__"));
     }
-    free(set->tensors);
-    free(set->aliases);
-    set->count = set->alias_count = 0;
     set->aliases = need_zeros(keys + 1, sizeof *set->aliases);
     set->tensors = need_zeros(total + keys + 1, sizeof *set->tensors);
     for (size_t i = 0; i < set->file_count; i++) {
@@ -225,7 +222,26 @@ static void list_tensors(TensorSet *set)
     }
 }
 
-int tensor_set_open(TensorSet *set, const char *path)
+/* Those of one more file, whose names all begin so. */
+static int add_witness(TensorSet *set, const char *path)
+{
+    set->files = need_more(set->files, set->file_count + 1, sizeof(SafetensorsFile *));
+    int status = safetensors_open(&set->files[set->file_count], path);
+    if (status != 0) {
+        return status;
+    }
+    const SafetensorsFile *file = set->files[set->file_count++];
+    for (size_t t = 0; t < file->count; t++) {
+        const char *name = file->tensors[t].name;
+        if (strncmp(name, WITNESS_PREFIX, strlen(WITNESS_PREFIX)) != 0) {
+            return complain_of(path, "tensor", name, "expected names that begin with '%s' alone",
+                               WITNESS_PREFIX);
+        }
+    }
+    return 0;
+}
+
+int tensor_set_open(TensorSet *set, const char *path, const char *witness)
 {
     *set = (TensorSet){0};
     int status = choose(set, path);
@@ -239,30 +255,13 @@ int tensor_set_open(TensorSet *set, const char *path)
         status = safetensors_open(&set->files[0], set->path);
         set->file_count = status == 0;
     }
+    if (status == 0 && witness != NULL) {
+        status = add_witness(set, witness);
+    }
     if (status == 0) {
         list_tensors(set);
     }
     return status;
-}
-
-int tensor_set_add(TensorSet *set, const char *path, const char *prefix)
-{
-    SafetensorsFile **files = need_more(set->files, set->file_count + 1, sizeof *files);
-    set->files = files;
-    int status = safetensors_open(&files[set->file_count], path);
-    if (status != 0) {
-        return status;
-    }
-    const SafetensorsFile *file = files[set->file_count++];
-    for (size_t t = 0; t < file->count; t++) {
-        const char *name = file->tensors[t].name;
-        if (strncmp(name, prefix, strlen(prefix)) != 0) {
-            return complain_of(path, "tensor", name, "expected names that begin with '%s' alone",
-                               prefix);
-        }
-    }
-    list_tensors(set);
-    return 0;
 }
 
 void tensor_set_clear(TensorSet *set)

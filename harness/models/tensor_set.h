@@ -48,13 +48,14 @@ bool ends_in(const char *name, const char *end);
 /* Does the name end as those of PyTorch's own files do, which are no safetensors? */
 bool is_of_pytorch(const char *path);
 
-/* path: a safetensors file, an index ("*.index.json"), one of the files that an index beside it
- * lists ("*-00001-of-00002.safetensors"), or a folder with either.  0; 2 after one message; 99 when
- * the disk fails.  Clear the set in any case. */
-int tensor_set_open(TensorSet *set, const char *path) __attribute__((warn_unused_result));
+/* The beginning of the names of a witness. */
+#define WITNESS_PREFIX "witness."
 
-/* Those of one more file, whose names all begin with `prefix`. */
-int tensor_set_add(TensorSet *set, const char *path, const char *prefix)
+/* path: a safetensors file, an index ("*.index.json"), one of the files that an index beside it
+ * lists ("*-00001-of-00002.safetensors"), or a folder with either; witness: one more file, with
+ * tensors of a witness alone, or NULL.  0; 2 after one message; 99 when the disk fails.  Clear the
+ * set in any case. */
+int tensor_set_open(TensorSet *set, const char *path, const char *witness)
     __attribute__((warn_unused_result));
 
 void tensor_set_clear(TensorSet *set);
