@@ -1,5 +1,5 @@
 /*
- * The rows of one point, judged as they are evaluated; and a point's last stream alone.
+ * The rows of one point, judged as they are evaluated.
  */
 #include "evaluate.h"
 
@@ -7,7 +7,6 @@
 #include "verdict.h"
 
 #include <math.h>
-#include <string.h>
 
 /* Adds the verdict on a row that was just compared to those on the rows before it; behind the last
  * layer, shows the streams to the receiver that asked for them. */
@@ -47,23 +46,4 @@ EvaluateStatus point_evaluate(bool *passed, const Shared *shared, const Point *p
     *passed = status == EVALUATE_OK && found.passed;
     evaluation_clear(&evaluation);
     return status;
-}
-
-EvaluateStatus point_final_rows(double *x, RefRows rows, const Shared *shared, const Point *point)
-{
-    const Model *model = &shared->pair.converted;
-    Evaluation evaluation = {.shared = shared, .point = point};
-    evaluation_open(&evaluation);
-    KernelStream stream = {0};
-    bool ok = true;
-    for (size_t l = 0; l < model->depth && (ok = model_enter(model, l)); l++) {
-        stream = evaluation.machine->functions->layer(evaluation.kernel);
-        model_leave(model, l);
-    }
-    for (size_t i = 0; ok && i < rows.count; i++) {
-        size_t row = layout_token_row(&model->layout, rows.first + i), d = model->layout.d;
-        memcpy(x + i * d, stream.data + row * stream.ld, d * sizeof *x);
-    }
-    evaluation_close(&evaluation);
-    return ok ? EVALUATE_OK : EVALUATE_NO_LAYER;
 }

@@ -36,10 +36,6 @@ typedef struct {
 EvaluateStatus point_evaluate(bool *passed, const Shared *shared, const Point *point,
                               const PointSink *sink) __attribute__((warn_unused_result));
 
-/* m(T'): tokens' rows of the stream after the last layer, x [rows.count, d]. */
-EvaluateStatus point_final_rows(double *x, RefRows rows, const Shared *shared, const Point *point)
-    __attribute__((warn_unused_result));
-
 /* Is a cell, which is there, worse than another?  A total order, so that threads change nothing:
  * not a number, infinite, larger, and of equals a bound before a value. */
 bool cell_is_worse(const RefCell *cell, const RefCell *worst);

@@ -349,7 +349,8 @@ static bool compare_member(void *context, size_t i, const Shared *shared, const 
         size_t last = shared->pair.original.depth - 1;
         view = (MachineView){shared_original(shared, point) + last * n * content, content};
     } else {
-        ok = point_final_rows(x, (RefRows){0, n}, shared, point) == EVALUATE_OK;
+        const Start start = case_start(&shared->pair, point->penalty, point_omega(point));
+        ok = machine_streams(x, &start, point, d, false);
     }
     if (ok) {
         taking_init(&taking, logits, i, shared);

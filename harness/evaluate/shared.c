@@ -23,29 +23,23 @@ typedef struct {
 /* So often at most is a base made, with twice the bits where nothing was known. */
 enum { BASES_MOST = 6 };
 
-/* m(T) after every layer.  NULL: one cannot be had. */
-static double *original_trajectory(const Pair *pair, const Point *point)
+bool machine_streams(double *x, const Start *start, const Point *point, size_t width, bool all)
 {
     const ArithmeticInfo *machine = arithmetic_info(point->arithmetic);
-    const Model *model = &pair->original;
-    size_t content = layout_content(&model->layout), size = model->layout.n * content;
-    double *trajectory = need_zeros(model->depth, size * sizeof *trajectory);
-    Kernel *kernel = arithmetic_open(machine, &(Start){model, pair->original_x, NULL, 0},
-                                     point->kernel, point_threads(point));
+    const Model *model = start->model;
+    const size_t n = model->layout.n, first = layout_token_row(&model->layout, 0);
+    Kernel *kernel = arithmetic_open(machine, start, point->kernel, point_threads(point));
     bool ok = true;
     for (size_t l = 0; l < model->depth && (ok = model_enter(model, l)); l++) {
         KernelStream stream = machine->functions->layer(kernel);
         model_leave(model, l);
-        for (size_t i = 0; i < model->layout.n; i++) {
-            memcpy(trajectory + l * size + i * content, stream.data + i * stream.ld,
-                   content * sizeof *trajectory);
+        for (size_t i = 0; i < n && (all || l + 1 == model->depth); i++) {
+            memcpy(x + ((all ? l * n : 0) + i) * width, stream.data + (first + i) * stream.ld,
+                   width * sizeof *x);
         }
     }
     machine->functions->clear(kernel);
-    if (!ok) {
-        free(trajectory);
-    }
-    return ok ? trajectory : NULL;
+    return ok;
 }
 
 double shared_tape_room(double memory, size_t points)
@@ -100,9 +94,12 @@ static bool fill_originals(Shared *made, const Sharing *of)
     for (size_t i = 0; ok && i < of->count; i++) {
         const Point *point = of->points[i];
         if (point->arithmetic != ARITHMETIC_NONE && !shared_original(made, point)) {
-            double *trajectory = original_trajectory(&made->pair, point);
-            made->original[point->arithmetic][point->kernel] = trajectory;
-            ok = trajectory != NULL;
+            const Model *model = &made->pair.original;
+            const size_t content = layout_content(&model->layout);
+            const Start start = {model, made->pair.original_x, NULL, 0};
+            double *x = need_zeros(model->depth, model->layout.n * content * sizeof *x);
+            made->original[point->arithmetic][point->kernel] = x;
+            ok = machine_streams(x, &start, point, content, true);
         }
     }
     return ok;

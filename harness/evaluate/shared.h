@@ -62,6 +62,11 @@ double shared_original_bytes(const Model *original);
 /* m(T) in the point's arithmetic and form, [depth, n, content]; NULL where it was not made. */
 const double *shared_original(const Shared *shared, const Point *point);
 
+/* x = a model's streams in the point's arithmetic and form, of the tokens' rows so many columns:
+ * [n, width] after the last layer, or of all [depth, n, width].  false: a layer cannot be had. */
+bool machine_streams(double *x, const Start *start, const Point *point, size_t width, bool all)
+    __attribute__((warn_unused_result));
+
 /* A base: r(T) at so many bits, and of r(T_infinity) what limit says.  NULL: a layer cannot be
  * had. */
 RefBase *shared_base(const Shared *shared, mpfr_prec_t bits, RefLimit limit)

@@ -5,7 +5,6 @@
 
 #include "../../memory/need.h"
 #include "layers.h"
-#include "mode.h"
 #include "shared.h"
 #include "unembed.h"
 
@@ -83,28 +82,24 @@ static void embed(const Answers *self, size_t window, NumberFormat format)
     }
 }
 
-/* out = the stream behind the last layer, which answers are read from. */
-static void read_out(double *out, const Answers *self, const Pair *pair, const KernelStream *stream,
+/* out = what is read from the stream x [span, d] behind the last layer. */
+static void read_out(double *out, const Answers *self, const Pair *pair, const double *x,
                      const ArithmeticInfo *machine)
 {
     const ModelFile *file = self->file;
     size_t count = file->witness.answers;
     const RefRows rows = {file->witness.span - count, count};
     if (file->witness.logits == NULL) {
-        for (size_t i = 0; i < count; i++) {
-            memcpy(out + i * file->d, stream->data + (rows.first + i) * stream->ld,
-                   file->d * sizeof *out);
-        }
+        memcpy(out, x + rows.first * file->d, count * file->d * sizeof *out);
         return;
     }
-    const MachineView x = {stream->data, stream->ld};
     const RefUnembedding unembedding = {.w_u = file->W_U,
                                         .b_u = file->b_U,
                                         .d = file->d,
                                         .classes = file->classes,
                                         .norm = pair->final_norm,
                                         .by_class = file->tied};
-    unembed_machine(out, &x, rows, &unembedding, machine, true);
+    unembed_machine(out, &(MachineView){x, file->d}, rows, &unembedding, machine, true);
 }
 
 /* out [answers, width] = m(T)'s at a window. */
@@ -114,19 +109,16 @@ static bool evaluate(double *out, const Answers *self, size_t window, Arithmetic
     Pair pair = {0};
     embed(self, window, machine->formats.storage);
     case_at_input(&pair, &self->base, &self->spec);
-    const Model *original = &pair.original;
-    Kernel *kernel = arithmetic_open(machine, &(Start){original, pair.original_x, NULL, 0},
-                                     KERNEL_STRUCTURED, point_threads(&self->model->point));
-    KernelStream stream = {0};
-    bool ok = true;
-    for (size_t l = 0; l < original->depth && (ok = model_enter(original, l)); l++) {
-        stream = machine->functions->layer(kernel);
-        model_leave(original, l);
-    }
+    Point point = self->model->point;
+    point.arithmetic = arithmetic;
+    point.kernel = KERNEL_STRUCTURED;
+    const Start start = {&pair.original, pair.original_x, NULL, 0};
+    double *x = need_zeros(self->file->witness.span, self->file->d * sizeof *x);
+    bool ok = machine_streams(x, &start, &point, self->file->d, false);
     if (ok) {
-        read_out(out, self, &pair, &stream, machine);
+        read_out(out, self, &pair, x, machine);
     }
-    machine->functions->clear(kernel);
+    free(x);
     case_clear(&pair);
     return ok;
 }
