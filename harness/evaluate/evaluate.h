@@ -1,7 +1,5 @@
 /*
  * The rows of one point, evaluated from what the points of its case share.
- *
- * Umbrella header: for worst.c, a point's judged error in one number, too.
  */
 #ifndef HEADPROOF_HARNESS_EVALUATE_EVALUATE_H
 #define HEADPROOF_HARNESS_EVALUATE_EVALUATE_H

@@ -15,6 +15,9 @@
 #define BITS_BEYOND 2
 #define BITS_MOST 512
 
+/* So often at most is the precision raised. */
+enum { PRECISION_RAISES = 3 };
+
 static double whole_limbs(double bits)
 {
     return 64 * ceil(bits / 64);
@@ -54,6 +57,15 @@ PointBits point_bits(const Point *point)
         bits.most = fmax(bits.most, bits.likely);
     }
     return bits;
+}
+
+mpfr_prec_t point_bits_next(const Point *point, mpfr_prec_t bits, double more, double lost,
+                            int raises)
+{
+    bool hopeless = lost == INFINITY && point->precision == 0;
+    double next = fmin((double)bits + 64 * ceil(more / 64), (double)point->max_bits);
+    bool raised = raises < PRECISION_RAISES && !hopeless && next > (double)bits;
+    return raised ? (mpfr_prec_t)next : 0;
 }
 
 size_t point_threads(const Point *point)

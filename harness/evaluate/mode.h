@@ -22,6 +22,14 @@ typedef struct {
  * cap leaves no room for them. */
 PointBits point_bits(const Point *point);
 
+/* The bits to try next, at least 64 more for what is asked, where so many bits lack `more` and r(T)
+ * lost so many, after so many raises.  0: none are, or none may be had.  Each raise is by all that
+ * is known to lack, or to twice the bits where that is not known; but what lies on the point where
+ * its digits change may never come out, so there are three at most, and none where nothing is known
+ * of r(T), which has had its own. */
+mpfr_prec_t point_bits_next(const Point *point, mpfr_prec_t bits, double more, double lost,
+                            int raises);
+
 /* Threads for a point's kernels: all that may be started here, or 1 for a small model. */
 size_t point_threads(const Point *point);
 

@@ -2,8 +2,8 @@
  * Cells: what is printed as a value, what as a bound, and which of a row's are named as bounds.
  */
 #include "../../harness/evaluate/evaluate.h"
-#include "../../harness/evaluate/evaluation.h"
 #include "../../harness/evaluate/figure.h"
+#include "../../harness/evaluate/mode.h"
 #include "../../harness/table/bounds.h"
 #include "../../harness/table/table.h"
 #include "../../reference/compare/cell.h"
@@ -292,23 +292,17 @@ static void judged_errors_raise_the_precision(void **state)
 static void bits_are_raised_up_to_the_most(void **state)
 {
     Point point = {.max_bits = 256};
-    Shared shared = {.lost = 10};
-    const Evaluation evaluation = {.shared = &shared, .point = &point, .bits = 128};
-    const RowsFound found = {.lacking = 100};
-    mpfr_prec_t next;
-    assert_true(precision_next(&next, &evaluation, &found, 0));
-    assert_int_equal(next, 256);
+    assert_int_equal(point_bits_next(&point, 128, 100, 10, 0), 256);
+    assert_int_equal(point_bits_next(&point, 128, 0, 10, 0), 0);
     point.max_bits = 200;
-    assert_true(precision_next(&next, &evaluation, &found, 2));
-    assert_int_equal(next, 200);
-    assert_false(precision_next(&next, &evaluation, &found, 3));
+    assert_int_equal(point_bits_next(&point, 128, 100, 10, 2), 200);
+    assert_int_equal(point_bits_next(&point, 128, 100, 10, 3), 0);
     point.max_bits = 128;
-    assert_false(precision_next(&next, &evaluation, &found, 0));
+    assert_int_equal(point_bits_next(&point, 128, 100, 10, 0), 0);
     point.max_bits = 256;
-    shared.lost = INFINITY;
-    assert_false(precision_next(&next, &evaluation, &found, 0));
+    assert_int_equal(point_bits_next(&point, 128, 100, INFINITY, 0), 0);
     point.precision = 128;
-    assert_true(precision_next(&next, &evaluation, &found, 0));
+    assert_int_equal(point_bits_next(&point, 128, 100, INFINITY, 0), 256);
 }
 
 /* What is left in the hidden column of the only token, of the size of e^(-2 Omega). */
