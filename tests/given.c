@@ -89,12 +89,11 @@ char *given_rows(const Point *point, bool with_key)
     char *text = NULL;
     size_t size = 0;
     bool passed;
-    Shared *shared;
+    Shared *shared = shared_make(&point, 1, 0);
     Sink sink = {open_memstream(&text, &size), with_key};
     assert_non_null(sink.file);
-    assert_int_equal(shared_make(&shared, &point, 1, 0), EVALUATE_OK);
-    assert_int_equal(point_evaluate(&passed, shared, point, &(PointSink){take_row, NULL, &sink}),
-                     EVALUATE_OK);
+    assert_non_null(shared);
+    assert_true(point_evaluate(&passed, shared, point, &(PointSink){take_row, NULL, &sink}));
     shared_clear(shared);
     assert_int_equal(fclose(sink.file), 0);
     return text;

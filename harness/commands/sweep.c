@@ -287,10 +287,9 @@ static int run_points(Sweep *sweep)
     progress_open(&sweep->progress, progress_stderr(sweep->options->quiet), cost);
     progress_phase(&sweep->progress, "", "points", work.count, cost);
     Ticker *ticker = ticker_open(&sweep->writing, &sweep->progress);
-    EvaluateStatus status =
-        sweep->dispatch != NULL
-            ? dispatch_run(sweep->dispatch, &work, commit_point, sweep)
-            : schedule_run(&work, run_threads(sweep->options), commit_point, sweep);
+    bool ok = sweep->dispatch != NULL
+                  ? dispatch_run(sweep->dispatch, &work, commit_point, sweep)
+                  : schedule_run(&work, run_threads(sweep->options), commit_point, sweep);
     ticker_close(ticker);
     progress_clear(&sweep->progress);
     free(points);
@@ -298,7 +297,7 @@ static int run_points(Sweep *sweep)
     if (fault != 0) {
         return fault;
     }
-    if (status == EVALUATE_NO_LAYER) {
+    if (!ok) {
         fprintf(stderr, "headproof: memory is short after %zu of %zu points\n", sweep->count,
                 sweep->record.count);
         return 99;

@@ -17,7 +17,7 @@
  * it answers so for each, with the rows' text behind, and in the end with the index DONE. */
 #define DONE ((size_t)-1)
 typedef struct {
-    EvaluateStatus status;
+    bool ok;
     size_t index, length;
     double seconds;
 } Answer;
@@ -31,8 +31,8 @@ struct Dispatch {
 /* ---- Rank 0 ------------------------------------------------------------------------------ */
 
 /* Waits for the rows of one point.  *stop: nobody wants more. */
-static EvaluateStatus take_answer(Dispatch *dispatch, const Grid *grid, CommitRows *commit,
-                                  void *context, bool *stop)
+static bool take_answer(Dispatch *dispatch, const Grid *grid, CommitRows *commit, void *context,
+                        bool *stop)
 {
     char *bytes;
     size_t count;
@@ -42,24 +42,23 @@ static EvaluateStatus take_answer(Dispatch *dispatch, const Grid *grid, CommitRo
     if (answer.index == DONE) {
         dispatch->busy--;
         free(bytes);
-        return answer.status;
+        return answer.ok;
     }
     PointRows rows = {.text = bytes, .length = answer.length, .seconds = answer.seconds};
     memmove(bytes, bytes + sizeof answer, rows.length + 1);
     if (rows_read(&rows.outcome, rows.text, rows.length, &grid->points[answer.index]) !=
         rows.length) {
         rows_clear(&rows);
-        return EVALUATE_NO_LAYER;
+        return false;
     }
     *stop = !commit(context, answer.index, &rows, false);
-    return EVALUATE_OK;
+    return true;
 }
 
-EvaluateStatus dispatch_run(Dispatch *dispatch, const Work *work, CommitRows *commit, void *context)
+bool dispatch_run(Dispatch *dispatch, const Work *work, CommitRows *commit, void *context)
 {
     size_t *points = need_zeros(work->count + 1, sizeof *points);
-    EvaluateStatus status = EVALUATE_OK;
-    bool stop = false;
+    bool ok = true, stop = false;
     for (int r = 1; r < dispatch->size; r++) {
         size_t count = work->count;
         memcpy(points, work->points, count * sizeof *points);
@@ -69,10 +68,10 @@ EvaluateStatus dispatch_run(Dispatch *dispatch, const Work *work, CommitRows *co
     }
     free(points);
     dispatch->begun = true;
-    while (dispatch->busy > 0 && status == EVALUATE_OK && !stop) {
-        status = take_answer(dispatch, work->grid, commit, context, &stop);
+    while (dispatch->busy > 0 && ok && !stop) {
+        ok = take_answer(dispatch, work->grid, commit, context, &stop);
     }
-    return status;
+    return ok;
 }
 
 void dispatch_dismiss(Dispatch *dispatch, int code)
@@ -185,7 +184,7 @@ void dispatch_serve(const RunRecord *run, double memory)
                        .count = size / sizeof(size_t),
                        .memory = memory};
     if (work.count > 0) {
-        answer(&(Answer){.status = schedule_run(&work, 1, send_rows, NULL), .index = DONE}, "");
+        answer(&(Answer){.ok = schedule_run(&work, 1, send_rows, NULL), .index = DONE}, "");
     }
     free(points);
 }

@@ -20,7 +20,7 @@ int dispatch_meet(Dispatch **dispatch, json_t **ranks, const RunRecord *run)
     __attribute__((warn_unused_result));
 
 /* As schedule_run. */
-EvaluateStatus dispatch_run(Dispatch *dispatch, const Work *work, CommitRows *commit, void *context)
+bool dispatch_run(Dispatch *dispatch, const Work *work, CommitRows *commit, void *context)
     __attribute__((warn_unused_result));
 
 /* Sends the others home; where some still evaluate, ends them with that exit code.  NULL is

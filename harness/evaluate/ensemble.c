@@ -75,9 +75,10 @@ static bool make_member(Shared **shared, const Ensemble *ensemble, size_t i, dou
     const Point *list = &point;
     *(point.over_tau ? &point.spec.tau : &point.omega) =
         point.over_tau ? tau : ensemble->bits_omega;
-    return (ensemble->family != NULL
-                ? shared_make_member(shared, ensemble->family, &point, ensemble->tape_room)
-                : shared_make(shared, &list, 1, ensemble->tape_room)) == EVALUATE_OK;
+    *shared = ensemble->family != NULL
+                  ? shared_make_member(ensemble->family, &point, ensemble->tape_room)
+                  : shared_make(&list, 1, ensemble->tape_room);
+    return *shared != NULL;
 }
 
 static void note_done(Ensemble *ensemble)
@@ -234,7 +235,7 @@ static bool member_error(void *context, size_t i, const Shared *shared, const Po
     Point judged = *point;
     judged.judge = asked->kind;
     judged.norm = asked->norm;
-    return point_worst_cell(&asked->ensemble->errors[i], shared, &judged) == EVALUATE_OK;
+    return point_worst_cell(&asked->ensemble->errors[i], shared, &judged);
 }
 
 bool ensemble_worst(Ensemble *ensemble, RefCell *worst, double omega, ErrorKind kind, Norm norm)

@@ -35,7 +35,7 @@ struct Ensemble {
     const bool *done; /* [count] members that ensemble_each passes over; or NULL */
     EnsembleError *judged; /* what is judged in place of the points' own errors; or NULL */
     void *judged_context;  /* its own */
-    Family *family;        /* of members that differ in their input alone, the caller's; or NULL */
+    const Shared *family;  /* of members that differ in their input alone, the caller's; or NULL */
     Progress *progress;    /* gets one unit whenever a member is done with; or NULL */
     pthread_mutex_t *progress_lock; /* of that, where there is one */
     double unit_cost;

@@ -249,7 +249,7 @@ static bool evaluate_layers(Evaluation *evaluation, TakeRow *take, void *context
 }
 
 /* Evaluates the rows, and once more from the first layer on while point_bits_next says so. */
-static EvaluateStatus evaluate_rows(Evaluation *evaluation, TakeRow *take, void *context)
+static bool evaluate_rows(Evaluation *evaluation, TakeRow *take, void *context)
 {
     /* A base of the point's own at the evaluation's bits.  That of a group has the most bits that
      * its points are known to take beforehand: a point of more lacks some; and radii are smaller
@@ -275,7 +275,7 @@ static EvaluateStatus evaluate_rows(Evaluation *evaluation, TakeRow *take, void 
         bits = point_bits_next(point, bits, more, evaluation->shared->lost, raises++);
     } while (ok && bits > 0);
     ref_base_clear(own);
-    return ok ? EVALUATE_OK : EVALUATE_NO_LAYER;
+    return ok;
 }
 
 /* ---- All rows -------------------------------------------------------------------------------- */
@@ -304,19 +304,18 @@ static bool judge_row(void *context, Evaluation *evaluation, Row *row)
     return true;
 }
 
-EvaluateStatus point_evaluate(bool *passed, const Shared *shared, const Point *point,
-                              const PointSink *sink)
+bool point_evaluate(bool *passed, const Shared *shared, const Point *point, const PointSink *sink)
 {
     Evaluation evaluation;
     PointSink own = *sink;
     evaluation_init(&evaluation, shared, point, point_has_reference(point));
-    EvaluateStatus status = evaluate_rows(&evaluation, judge_row, &own);
-    for (size_t l = 0; status == EVALUATE_OK && l < shared->pair.converted.depth; l++) {
+    bool ok = evaluate_rows(&evaluation, judge_row, &own);
+    for (size_t l = 0; ok && l < shared->pair.converted.depth; l++) {
         sink->row(sink->context, point, &evaluation.rows[l]);
     }
-    *passed = status == EVALUATE_OK && evaluation.passed;
+    *passed = ok && evaluation.passed;
     evaluation_clear(&evaluation);
-    return status;
+    return ok;
 }
 
 /* ---- The worst of them ----------------------------------------------------------------------- */
@@ -369,7 +368,7 @@ static bool take_layer(void *context, Evaluation *evaluation, Row *row)
     return number;
 }
 
-EvaluateStatus point_worst_cell(RefCell *worst, const Shared *shared, const Point *point)
+bool point_worst_cell(RefCell *worst, const Shared *shared, const Point *point)
 {
     ErrorKind judge = point->judge;
     bool reference = judge == ERROR_CONSTRUCTION || judge == ERROR_ROUNDING;
@@ -378,10 +377,10 @@ EvaluateStatus point_worst_cell(RefCell *worst, const Shared *shared, const Poin
     if (converted && point_overflows(point)) { /* as row_finish has it */
         worst->state = CELL_NONFINITE;
         mpfr_set_nan(worst->value);
-        return EVALUATE_OK;
+        return true;
     }
     evaluation_init(&evaluation, shared, point, reference);
-    EvaluateStatus status = evaluate_rows(&evaluation, take_layer, worst);
+    bool ok = evaluate_rows(&evaluation, take_layer, worst);
     evaluation_clear(&evaluation);
-    return status;
+    return ok;
 }

@@ -30,9 +30,9 @@ typedef struct {
 
 /* Evaluates one point: precision as the point says or as r(T) asks for, raised where digits are not
  * proven, and where the judged error is a bound above the tolerance, until it is a value or
- * within.  *passed: no row fails (see row_passes). */
-EvaluateStatus point_evaluate(bool *passed, const Shared *shared, const Point *point,
-                              const PointSink *sink) __attribute__((warn_unused_result));
+ * within.  *passed: no row fails (see row_passes).  false: a layer cannot be had. */
+bool point_evaluate(bool *passed, const Shared *shared, const Point *point, const PointSink *sink)
+    __attribute__((warn_unused_result));
 
 /* Is a cell, which is there, worse than another?  A total order, so that threads change nothing:
  * not a number, infinite, larger, and of equals a bound before a value. */
@@ -40,8 +40,8 @@ bool cell_is_worse(const RefCell *cell, const RefCell *worst);
 
 /* The largest over all layers, upper bounds where unresolved; NaN where a machine value is not
  * finite or the norm does not exist.  It may be 0 by proof or a bound; worst->value is initialised.
- * r(T') is evaluated only for the kinds that need it. */
-EvaluateStatus point_worst_cell(RefCell *worst, const Shared *shared, const Point *point)
+ * r(T') is evaluated only for the kinds that need it.  false: a layer cannot be had. */
+bool point_worst_cell(RefCell *worst, const Shared *shared, const Point *point)
     __attribute__((warn_unused_result));
 
 #endif

@@ -45,21 +45,20 @@ static void take_row(void *context, const Point *point, const Row *row)
     table_write_row(rows->file, point, row);
 }
 
-EvaluateStatus rows_evaluate(PointRows *rows, const Shared *shared, const Point *point)
+bool rows_evaluate(PointRows *rows, const Shared *shared, const Point *point)
 {
     bool passed;
     double start = clock_seconds();
     *rows = (PointRows){0};
     outcome_init(&rows->outcome);
     RowFile taken = {.file = text_stream(&rows->text, &rows->length), .outcome = &rows->outcome};
-    EvaluateStatus status =
-        point_evaluate(&passed, shared, point, &(PointSink){take_row, NULL, &taken});
+    bool ok = point_evaluate(&passed, shared, point, &(PointSink){take_row, NULL, &taken});
     (void)text_close(taken.file, &rows->text);
     rows->seconds = clock_seconds() - start;
-    if (status != EVALUATE_OK) {
+    if (!ok) {
         rows_clear(rows);
     }
-    return status;
+    return ok;
 }
 
 void rows_clear(PointRows *rows)

@@ -26,8 +26,8 @@ typedef struct {
     double seconds; /* wall time of the evaluation */
 } PointRows;
 
-/* Evaluates a point. */
-EvaluateStatus rows_evaluate(PointRows *rows, const Shared *shared, const Point *point)
+/* Evaluates a point.  false: a layer cannot be had. */
+bool rows_evaluate(PointRows *rows, const Shared *shared, const Point *point)
     __attribute__((warn_unused_result));
 void rows_clear(PointRows *rows);
 

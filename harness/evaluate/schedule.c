@@ -41,7 +41,7 @@ typedef struct {
     pthread_mutex_t lock; /* of all this */
     pthread_cond_t changed;
     bool stopped, committing;
-    EvaluateStatus status;
+    bool failed; /* a layer cannot be had */
     CommitRows *commit;
     void *context;
 } Schedule;
@@ -154,14 +154,6 @@ static size_t next_position(Schedule *schedule, bool *idle)
     return count;
 }
 
-static void fail(Schedule *schedule, EvaluateStatus status)
-{
-    if (status != EVALUATE_OK) {
-        schedule->status = status;
-        schedule->stopped = true;
-    }
-}
-
 /* Called and left with the lock held, as the next two. */
 static void make_base(Schedule *schedule, Base *base)
 {
@@ -170,12 +162,13 @@ static void make_base(Schedule *schedule, Base *base)
     schedule->bytes += base->bytes;
     schedule->running++;
     pthread_mutex_unlock(&schedule->lock);
-    EvaluateStatus status = shared_make(&base->shared, group->points, group->count,
-                                        shared_tape_room(schedule->work->memory, base->count));
+    base->shared = shared_make(group->points, group->count,
+                               shared_tape_room(schedule->work->memory, base->count));
     pthread_mutex_lock(&schedule->lock);
     schedule->running--;
     base->state = BASE_READY;
-    fail(schedule, status);
+    schedule->failed = schedule->failed || base->shared == NULL;
+    schedule->stopped = schedule->stopped || schedule->failed;
 }
 
 /* Whoever finds points ready to be committed commits them; others go on evaluating. */
@@ -208,15 +201,16 @@ static void evaluate(Schedule *schedule, size_t position)
     schedule->bytes += schedule->point_bytes[position];
     schedule->running++;
     pthread_mutex_unlock(&schedule->lock);
-    EvaluateStatus status = rows_evaluate(&rows, base->shared, point_at(schedule, position));
+    bool ok = rows_evaluate(&rows, base->shared, point_at(schedule, position));
     pthread_mutex_lock(&schedule->lock);
     schedule->running--;
     schedule->bytes -= schedule->point_bytes[position];
-    fail(schedule, status);
+    schedule->failed = schedule->failed || !ok;
+    schedule->stopped = schedule->stopped || !ok;
     if (++base->finished == base->count) {
         drop_base(schedule, base);
     }
-    if (status == EVALUATE_OK) {
+    if (ok) {
         schedule->rows[position] = rows;
         schedule->ready[schedule->ready_count++] = position;
         commit_ready(schedule);
@@ -284,7 +278,7 @@ static void run_workers(Schedule *schedule, int threads)
     omp_set_max_active_levels(levels);
 }
 
-EvaluateStatus schedule_run(const Work *work, int threads, CommitRows *commit, void *context)
+bool schedule_run(const Work *work, int threads, CommitRows *commit, void *context)
 {
     Schedule *schedule = need_zeros(1, sizeof *schedule);
     schedule->work = work;
@@ -304,7 +298,7 @@ EvaluateStatus schedule_run(const Work *work, int threads, CommitRows *commit, v
     run_workers(schedule, threads);
     pthread_cond_destroy(&schedule->changed);
     pthread_mutex_destroy(&schedule->lock);
-    EvaluateStatus status = schedule->status;
+    bool ok = !schedule->failed;
     clear(schedule);
-    return status;
+    return ok;
 }

@@ -25,8 +25,8 @@ typedef struct {
  * need not be on disk yet. */
 typedef bool CommitRows(void *context, size_t index, PointRows *rows, bool more);
 
-/* EVALUATE_OK also when commit stopped the run early. */
-EvaluateStatus schedule_run(const Work *work, int threads, CommitRows *commit, void *context)
+/* false: a layer could not be had; commit may stop the run early. */
+bool schedule_run(const Work *work, int threads, CommitRows *commit, void *context)
     __attribute__((warn_unused_result));
 
 #endif

@@ -179,32 +179,6 @@ static bool fill_others(Shared *made, const Sharing *of)
     return true;
 }
 
-Family *family_make(const Point *member, double bytes)
-{
-    Family *family = need_zeros(1, sizeof *family);
-    if (layers_build(&family->pair, &family->layers, &member->spec, member->source) != CASE_OK) {
-        free(family);
-        return NULL;
-    }
-    family->bytes = (double)family->pair.bytes + bytes;
-    family->weights = ref_weights_make(bytes);
-    if (family->layers != NULL) {
-        layers_share(family->layers, family->weights);
-    }
-    return family;
-}
-
-void family_clear(Family *family)
-{
-    if (family == NULL) {
-        return;
-    }
-    layers_clear(family->layers);
-    ref_weights_clear(family->weights);
-    case_clear(&family->pair);
-    free(family);
-}
-
 /* On as many threads as OpenMP would start here. */
 static void each_at_once(size_t count, CaseWork *work, const void *context)
 {
@@ -215,47 +189,57 @@ static void each_at_once(size_t count, CaseWork *work, const void *context)
 }
 
 /* m(T) in the forms that points ask for, and the bases, where the models are there. */
-static EvaluateStatus finish(Shared **shared, Shared *made, const Sharing *of)
+static Shared *finish(Shared *made, const Sharing *of)
 {
     const Point *asks = NULL;
     for (size_t i = 0; i < of->count; i++) {
         bool first = asks == NULL || (asks->precision > 0 && of->points[i]->precision == 0);
         asks = first && point_has_reference(of->points[i]) ? of->points[i] : asks;
     }
-    *shared = NULL;
     if (!fill_originals(made, of) ||
         (asks != NULL && (!fill_proven(made, asks, of) || !fill_others(made, of)))) {
         shared_clear(made);
-        return EVALUATE_NO_LAYER;
+        return NULL;
     }
-    *shared = made;
-    return EVALUATE_OK;
+    return made;
 }
 
-EvaluateStatus shared_make(Shared **shared, const Point *const *points, size_t count,
-                           double tape_room)
+/* The models alone.  The case was outlined before any work: it is not rejected now. */
+static Shared *make_models(const CaseSpec *spec, const ModelSource *source, double bytes)
 {
     Shared *made = need_zeros(1, sizeof *made);
-    CaseSpec spec = points[0]->spec;
-    spec.each = each_at_once;
-    *shared = NULL;
-    /* The case was outlined before any work: it is not rejected now. */
-    if (layers_build(&made->pair, &made->layers, &spec, points[0]->source) != CASE_OK) {
+    if (layers_build(&made->pair, &made->layers, spec, source) != CASE_OK) {
         free(made);
-        return EVALUATE_NO_LAYER;
+        return NULL;
     }
-    made->weights = ref_weights_make(0);
-    return finish(shared, made, &(Sharing){points, count, tape_room});
+    made->weights = ref_weights_make(bytes);
+    return made;
 }
 
-EvaluateStatus shared_make_member(Shared **shared, Family *family, const Point *point,
-                                  double tape_room)
+Shared *shared_make(const Point *const *points, size_t count, double tape_room)
+{
+    CaseSpec spec = points[0]->spec;
+    spec.each = each_at_once;
+    Shared *made = make_models(&spec, points[0]->source, 0);
+    return made != NULL ? finish(made, &(Sharing){points, count, tape_room}) : NULL;
+}
+
+Shared *shared_make_family(const Point *member, double bytes)
+{
+    Shared *family = make_models(&member->spec, member->source, bytes);
+    if (family != NULL && family->layers != NULL) {
+        layers_share(family->layers, family->weights);
+    }
+    return family;
+}
+
+Shared *shared_make_member(const Shared *family, const Point *point, double tape_room)
 {
     Shared *made = need_zeros(1, sizeof *made);
     case_at_input(&made->pair, &family->pair, &point->spec);
     made->family = family;
     made->weights = family->weights;
-    return finish(shared, made, &(Sharing){&point, 1, tape_room});
+    return finish(made, &(Sharing){&point, 1, tape_room});
 }
 
 const double *shared_original(const Shared *shared, const Point *point)
@@ -278,10 +262,10 @@ void shared_clear(Shared *shared)
         ref_base_clear(shared->others[i]);
     }
     free(shared->others);
+    layers_clear(shared->layers);
     if (shared->family == NULL) {
         ref_weights_clear(shared->weights);
     }
-    layers_clear(shared->layers);
     case_clear(&shared->pair);
     free(shared);
 }

@@ -8,45 +8,37 @@
 #include "../point/point.h"
 #include "layers.h"
 
-/* NO_LAYER: one cannot be had. */
-typedef enum { EVALUATE_OK, EVALUATE_NO_LAYER } EvaluateStatus;
+typedef struct Shared Shared;
 
-/* The part that inputs of one model share. */
-typedef struct {
-    Pair pair;           /* at the first of them */
-    Layers *layers;      /* of the pair, which come and go; NULL: all are there */
-    RefWeights *weights; /* norms of its weights, and how products take them */
-    double bytes;
-} Family;
-
-/* For members that differ from this one in given->x alone.  bytes: what the weights may take
- * besides the pair's own.  NULL when its layers cannot be had. */
-Family *family_make(const Point *member, double bytes) __attribute__((warn_unused_result));
-void family_clear(Family *family);
-
-typedef struct {
+struct Shared {
     Pair pair;
-    Layers *layers;   /* of the pair, or NULL */
-    Family *family;   /* of one of many inputs: what is not its own; else NULL */
-    RefBase *base;    /* r(T), and of r(T_infinity) what limit says; NULL where no point asks */
-    RefLimit limit;   /* what the base keeps of r(T_infinity) */
-    double lost;      /* by r(T): ref_base_lost */
-    RefBase **others; /* [other_count] of bits that some points need instead */
+    Layers *layers;       /* of the pair, which come and go; NULL: all are there, or the family's */
+    const Shared *family; /* of one of many inputs: what they share, of no base; else NULL */
+    RefBase *base;        /* r(T), and of r(T_infinity) what limit says; NULL where no point asks */
+    RefLimit limit;       /* what the base keeps of r(T_infinity) */
+    double lost;          /* by r(T): ref_base_lost */
+    RefBase **others;     /* [other_count] of bits that some points need instead */
     size_t other_count;
-    RefWeights *weights; /* own, or the family's */
+    RefWeights
+        *weights; /* norms of its weights, and how products take them: own, or the family's */
     /* m(T) after every layer, [depth, n, content], or NULL where no point asks */
     double *original[ARITHMETIC_COUNT][KERNEL_COUNT];
-} Shared;
+};
 
 /* For points[0 .. count - 1], which agree in spec and form; the base gets the bits that r(T) needs
  * for one of them.  tape_room: bytes that the record of r(T_infinity) may take, which differences
- * at many Omegas share; 0: there is no such record. */
-EvaluateStatus shared_make(Shared **shared, const Point *const *points, size_t count,
-                           double tape_room) __attribute__((warn_unused_result));
+ * at many Omegas share; 0: there is no such record.  NULL, as of the next two: a layer cannot be
+ * had. */
+Shared *shared_make(const Point *const *points, size_t count, double tape_room)
+    __attribute__((warn_unused_result));
 
-/* The same for one of a family's members. */
-EvaluateStatus shared_make_member(Shared **shared, Family *family, const Point *point,
-                                  double tape_room) __attribute__((warn_unused_result));
+/* A family, of members that differ from this one in given->x alone.  bytes: what the weights may
+ * take besides the pair's own. */
+Shared *shared_make_family(const Point *member, double bytes) __attribute__((warn_unused_result));
+
+/* As shared_make for one of a family's members. */
+Shared *shared_make_member(const Shared *family, const Point *point, double tape_room)
+    __attribute__((warn_unused_result));
 
 void shared_clear(Shared *shared);
 

@@ -127,21 +127,18 @@ static void take_row(void *context, const Point *point, const Row *row)
 }
 
 /* The rows of member i by itself, or (family) with what its family shares. */
-static char *rows_of(const Members *members, size_t i, Family *family)
+static char *rows_of(const Members *members, size_t i, const Shared *family)
 {
     char *text = NULL;
     size_t size = 0;
     bool passed;
-    Shared *shared;
     FILE *file = open_memstream(&text, &size);
     assert_non_null(file);
-    EvaluateStatus status = family != NULL
-                                ? shared_make_member(&shared, family, members->list[i], 0)
-                                : shared_make(&shared, &members->list[i], 1, 0);
-    assert_int_equal(status, EVALUATE_OK);
-    assert_int_equal(
-        point_evaluate(&passed, shared, members->list[i], &(PointSink){take_row, NULL, file}),
-        EVALUATE_OK);
+    Shared *shared = family != NULL ? shared_make_member(family, members->list[i], 0)
+                                    : shared_make(&members->list[i], 1, 0);
+    assert_non_null(shared);
+    assert_true(
+        point_evaluate(&passed, shared, members->list[i], &(PointSink){take_row, NULL, file}));
     shared_clear(shared);
     assert_int_equal(fclose(file), 0);
     return text;
@@ -149,7 +146,7 @@ static char *rows_of(const Members *members, size_t i, Family *family)
 
 static void expect_rows_alone(const Members *members, size_t count)
 {
-    Family *family = family_make(members->list[0], 1e8);
+    Shared *family = shared_make_family(members->list[0], 1e8);
     assert_non_null(family);
     for (size_t i = 0; i < count; i++) {
         char *alone = rows_of(members, i, NULL), *together = rows_of(members, i, family);
@@ -157,7 +154,7 @@ static void expect_rows_alone(const Members *members, size_t count)
         free(alone);
         free(together);
     }
-    family_clear(family);
+    shared_clear(family);
 }
 
 /* Where leaks are linear in e^(-2 Omega) and where they are not; of all inputs, and of fewer. */

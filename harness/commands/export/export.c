@@ -126,8 +126,8 @@ static int write_file(Export *e, const char *path)
 
 static int write_point(const Point *point, const char *path)
 {
-    Shared *shared;
-    if (shared_make(&shared, &point, 1, 0) != EVALUATE_OK) {
+    Shared *shared = shared_make(&point, 1, 0);
+    if (shared == NULL) {
         return memory_fault();
     }
     mpfr_prec_t bits = shared_bits(shared, point);

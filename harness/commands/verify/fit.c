@@ -167,7 +167,8 @@ static const char *fewer(const Verify *verify)
 static bool open_family(Verify *verify, double room)
 {
     Ensemble *ensemble = &verify->ensemble;
-    verify->family = family_make(ensemble->points[0], room / WEIGHTS_SHARE);
+    const double packed = room / WEIGHTS_SHARE;
+    verify->family = shared_make_family(ensemble->points[0], packed);
     if (verify->family == NULL) {
         return false;
     }
@@ -179,7 +180,7 @@ static bool open_family(Verify *verify, double room)
     ensemble->family = verify->family;
     ensemble->tapeless = !tape;
     ensemble->together = (int)inputs_at_once(verify);
-    room -= verify->family->bytes;
+    room -= shared_bytes(verify->family) + packed;
     if (ensemble->together > ensemble->threads) { /* ensemble_size leaves room for the threads' */
         room -= (ensemble->together - ensemble->threads) * verify_input_bytes(ensemble->points[0]);
     }

@@ -55,7 +55,7 @@ void verify_prepare(Verify *verify, int threads)
 void verify_clear(Verify *verify)
 {
     ensemble_clear(&verify->ensemble);
-    family_clear(verify->family);
+    shared_clear(verify->family);
     if (verify->has_logits) {
         logits_clear(&verify->logits);
     }
@@ -119,7 +119,7 @@ static bool evaluate_input(void *context, size_t i, const Shared *shared, const 
     double start = clock_seconds();
     const PointSink sink = {take_row, verify->has_logits ? take_final : NULL, &rows};
     input_rows_init(&rows, verify, i);
-    bool ok = point_evaluate(&rows.passed, shared, point, &sink) == EVALUATE_OK &&
+    bool ok = point_evaluate(&rows.passed, shared, point, &sink) &&
               keep_add(verify->kept, &rows, clock_seconds() - start);
     if (ok) {
         input_rows_join(&rows);

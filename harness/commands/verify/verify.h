@@ -95,7 +95,7 @@ typedef struct {
     Positions positions;
     GivenWeights *given; /* [inputs.count] */
     Point *points;       /* [inputs.count] */
-    Family *family;      /* what the inputs share */
+    Shared *family;      /* what the inputs share */
     Ensemble ensemble;
     Logits logits;
     bool has_logits;
