@@ -301,7 +301,6 @@ static bool first_guess(Ensemble *ensemble, double *guess)
 void found_init(Found *found)
 {
     *found = (Found){0};
-    omega_search_init(&found->search);
     ref_cell_init(&found->floor, REF_DIGITS);
 }
 

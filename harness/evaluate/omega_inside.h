@@ -1,8 +1,5 @@
 /*
  * A search in progress, and the inside of its interval (private to the search).
- *
- * Umbrella header: for omega_trials.c, too: evaluated Omegas in order, and what they say by
- * themselves.
  */
 #ifndef HEADPROOF_HARNESS_EVALUATE_OMEGA_INSIDE_H
 #define HEADPROOF_HARNESS_EVALUATE_OMEGA_INSIDE_H
@@ -11,7 +8,7 @@
 
 typedef struct {
     const OmegaOptions *options;
-    Trial trial[OMEGA_EVALUATIONS]; /* [count], rising in omega */
+    Trial *trial; /* [count], the result's: rising in omega */
     size_t count;
     /* Of the smallest error, of equals at the smallest Omega; count: no error is a number. */
     size_t best;
@@ -24,8 +21,6 @@ typedef struct {
 
 /* Puts an Omega that is not there yet in its place; count < OMEGA_EVALUATIONS. */
 void trials_add(Trials *trials, double omega, const RefCell *error);
-
-void trial_set(Trial *to, const Trial *from);
 
 /* Is an error a number, and at most the tolerance? */
 bool trials_meet(const Trials *trials, const RefCell *error);

@@ -26,12 +26,12 @@ const char *omega_text(char text[DECIMAL_TEXT], double omega, bool powers)
 void omega_print_range(FILE *file, const OmegaSearch *s)
 {
     char low[DECIMAL_TEXT], high[DECIMAL_TEXT];
-    omega_text(low, s->min.omega, s->powers);
-    omega_text(high, s->max.omega, s->powers);
-    if (s->has_below && s->has_above) {
+    omega_text(low, s->min->omega, s->powers);
+    omega_text(high, s->max->omega, s->powers);
+    if (s->below != NULL && s->above != NULL) {
         fprintf(file, "from %s to %s", low, high);
-    } else if (s->has_below || s->has_above) {
-        fprintf(file, s->has_below ? "from %s up" : "up to %s", s->has_below ? low : high);
+    } else if (s->below != NULL || s->above != NULL) {
+        fprintf(file, s->below != NULL ? "from %s up" : "up to %s", s->below != NULL ? low : high);
     } else {
         fputs("of any size", file);
     }
@@ -45,11 +45,12 @@ static void print_open(FILE *file, const OmegaSearch *s)
     fputs("; the evaluations of a search are used up:", file);
     if (s->open_min) {
         fprintf(file, " %s",
-                s->has_below ? "the lower end is known no better" : "lower ones are not known");
+                s->below != NULL ? "the lower end is known no better" : "lower ones are not known");
     }
     if (s->open_max) {
         fprintf(file, "%s %s", s->open_min ? "," : "",
-                s->has_above ? "the upper end is known no better" : "higher ones are not known");
+                s->above != NULL ? "the upper end is known no better"
+                                 : "higher ones are not known");
     }
     if (s->open_inside) {
         fprintf(file, "%s fewer than wanted are inside", s->open_min || s->open_max ? "," : "");
@@ -60,10 +61,11 @@ void omega_print(FILE *file, const OmegaSearch *search, const char *what)
 {
     char low[DECIMAL_TEXT], high[DECIMAL_TEXT];
     const char *constant = search->powers ? "tau" : "omega";
-    if (!search->found) {
+    if (search->min == NULL) {
         fprintf(file, "none of %zu %ss evaluated, from %s to %s, %s", search->evaluations, constant,
-                omega_text(low, search->lowest, search->powers),
-                omega_text(high, search->highest, search->powers), what);
+                omega_text(low, search->trial[0].omega, search->powers),
+                omega_text(high, search->trial[search->evaluations - 1].omega, search->powers),
+                what);
         return;
     }
     fprintf(file, "%s ", constant);
@@ -73,12 +75,13 @@ void omega_print(FILE *file, const OmegaSearch *search, const char *what)
         fprintf(file, ", for %zu of the %.0f values that 2 omega has there in %s", search->stepped,
                 search->steps, search->format->called);
     }
-    omega_text(low, search->below.omega, search->powers); /* the neighbours that failed */
-    omega_text(high, search->above.omega, search->powers);
-    if (search->has_below && search->has_above) {
-        fprintf(file, " (%s and %s do not)", low, high);
-    } else if (search->has_below || search->has_above) {
-        fprintf(file, " (%s does not)", search->has_below ? low : high);
+    const Trial *below = search->below, *above = search->above; /* the neighbours that failed */
+    if (below != NULL && above != NULL) {
+        fprintf(file, " (%s and %s do not)", omega_text(low, below->omega, search->powers),
+                omega_text(high, above->omega, search->powers));
+    } else if (below != NULL || above != NULL) {
+        double failed = below != NULL ? below->omega : above->omega;
+        fprintf(file, " (%s does not)", omega_text(low, failed, search->powers));
     }
     print_open(file, search);
 }

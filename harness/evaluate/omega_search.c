@@ -25,23 +25,11 @@ enum { CURVE_TRIES = 6, REFINE_TRIES = 24 };
 /* Tries to meet an end by the master curve, before intervals are only halved. */
 enum { STEEP_TRIES = 8 };
 
-void omega_search_init(OmegaSearch *search)
-{
-    Trial *const kept[] = {&search->below, &search->min, &search->max, &search->above,
-                           &search->best};
-    *search = (OmegaSearch){0};
-    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
-        ref_cell_init(&kept[i]->error, REF_DIGITS);
-    }
-}
-
 void omega_search_clear(OmegaSearch *search)
 {
-    ref_cell_clear(&search->below.error);
-    ref_cell_clear(&search->min.error);
-    ref_cell_clear(&search->max.error);
-    ref_cell_clear(&search->above.error);
-    ref_cell_clear(&search->best.error);
+    for (size_t i = 0; i < search->evaluations; i++) {
+        ref_cell_clear(&search->trial[i].error);
+    }
 }
 
 static double lowest(const Trials *search)
@@ -257,32 +245,19 @@ static void count_steps(OmegaSearch *result, const Trials *search)
 /* Fills in the result from the evaluated Omegas. */
 static void conclude(OmegaSearch *result, Trials *search)
 {
-    const Trial *trial = search->trial;
+    const Trial *trial = result->trial;
     result->evaluations = search->count;
     result->powers = search->options->powers;
-    if (search->count > 0) {
-        result->lowest = lowest(search);
-        result->highest = highest(search);
-    }
-    if (search->best < search->count) {
-        trial_set(&result->best, &trial[search->best]);
-    }
-    result->found = trials_run(search);
-    if (!result->found) {
+    result->best = search->best < search->count ? &trial[search->best] : NULL;
+    if (!trials_run(search)) {
         return;
     }
     const size_t first = search->first, last = search->last;
     result->inside = last - first + 1;
-    result->has_below = first > 0;
-    result->has_above = last + 1 < search->count;
-    trial_set(&result->min, &trial[first]);
-    trial_set(&result->max, &trial[last]);
-    if (result->has_below) {
-        trial_set(&result->below, &trial[first - 1]);
-    }
-    if (result->has_above) {
-        trial_set(&result->above, &trial[last + 1]);
-    }
+    result->min = &trial[first];
+    result->max = &trial[last];
+    result->below = first > 0 ? &trial[first - 1] : NULL;
+    result->above = last + 1 < search->count ? &trial[last + 1] : NULL;
     count_steps(result, search);
     bool open[PARTS] = {false};
     for (size_t i = 0; i < RULES; i++) {
@@ -296,7 +271,7 @@ static void conclude(OmegaSearch *result, Trials *search)
 bool omega_search(OmegaSearch *result, OmegaError *error, void *context,
                   const OmegaOptions *options)
 {
-    Trials search = {.options = options, .up = 2, .down = 2};
+    Trials search = {.options = options, .trial = result->trial, .up = 2, .down = 2};
     RefCell value;
     bool ok = true;
     ref_cell_init(&value, REF_DIGITS);
@@ -312,9 +287,6 @@ bool omega_search(OmegaSearch *result, OmegaError *error, void *context,
         }
     }
     conclude(result, &search);
-    for (size_t i = 0; i < search.count; i++) {
-        ref_cell_clear(&search.trial[i].error);
-    }
     ref_cell_clear(&value);
     return ok;
 }

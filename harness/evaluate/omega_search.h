@@ -52,26 +52,23 @@ typedef struct {
     double factor;
 } OmegaOptions;
 
+/* All zero before a search; it stays where it is. */
 typedef struct {
-    bool found;     /* some Omega meets the tolerance */
-    bool has_below; /* below is the evaluated neighbour of min, which does not; else min is as low
-                     * as was tried */
-    bool has_above; /* the same of above and max */
-    bool open_min, open_max; /* the evaluations ended before this end was known to its bracket */
-    bool open_inside;        /* and before as many as wanted were inside */
-    Trial below, min, max, above;
-    Trial best;               /* the smallest error of all; omega 0: none is a number */
-    double lowest, highest;   /* of all evaluated */
-    size_t evaluations;       /* in all */
-    bool powers;              /* the options' */
-    size_t inside;            /* from min to max; 0: none is found */
-    const FormatInfo *format; /* the options' */
+    Trial trial[OMEGA_EVALUATIONS]; /* [evaluations], rising in omega */
+    size_t evaluations;
+    const Trial *best;          /* the smallest error of all; NULL: none is a number */
+    const Trial *min, *max;     /* the ends of the interval; NULL: none meets the tolerance */
+    const Trial *below, *above; /* their neighbours, which do not; NULL: none was tried there */
+    bool open_min, open_max;    /* the evaluations ended before this end was known to its bracket */
+    bool open_inside;           /* and before as many as wanted were inside */
+    bool powers;                /* the options' */
+    size_t inside;              /* from min to max; 0: none is found */
+    const FormatInfo *format;   /* the options' */
     double steps; /* of it: the numbers of the format that 2 factor Omega is rounded to from min to
                    * max, and on how many of them some Omega was evaluated */
     size_t stepped;
 } OmegaSearch;
 
-void omega_search_init(OmegaSearch *search);
 void omega_search_clear(OmegaSearch *search);
 
 /* false: the evaluation stopped. */

@@ -116,11 +116,14 @@ static void a_list_is_its_searches(void **state)
 static void set_found(Search *search, double below, double min, double max, double above)
 {
     OmegaSearch *s = &search->found.search;
-    s->found = true;
-    s->has_below = below > 0;
-    s->has_above = above > 0;
-    s->min.omega = min;
-    s->max.omega = max;
+    const double omegas[] = {below, min, max, above};
+    for (size_t i = 0; i < 4; i++) {
+        s->trial[i].omega = omegas[i];
+    }
+    s->below = below > 0 ? &s->trial[0] : NULL;
+    s->min = &s->trial[1];
+    s->max = &s->trial[2];
+    s->above = above > 0 ? &s->trial[3] : NULL;
 }
 
 static const char matrix[] =

@@ -86,18 +86,18 @@ static void put_omega(FILE *file, double omega, bool powers, mpfr_rnd_t directio
 static void put_found(FILE *file, const Search *search)
 {
     const OmegaSearch *s = &search->found.search;
-    const char *before = s->has_above ? "up to " : "all tried";
-    if (!s->found) {
+    const char *before = s->above != NULL ? "up to " : "all tried";
+    if (s->min == NULL) {
         fputs("none", file);
         return;
     }
-    if (s->has_below) {
-        put_omega(file, s->min.omega, s->powers, MPFR_RNDU);
-        before = s->has_above ? " to " : " up";
+    if (s->below != NULL) {
+        put_omega(file, s->min->omega, s->powers, MPFR_RNDU);
+        before = s->above != NULL ? " to " : " up";
     }
     fputs(before, file);
-    if (s->has_above) {
-        put_omega(file, s->max.omega, s->powers, MPFR_RNDD);
+    if (s->above != NULL) {
+        put_omega(file, s->max->omega, s->powers, MPFR_RNDD);
     }
 }
 

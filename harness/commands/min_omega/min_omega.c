@@ -38,7 +38,7 @@ static void print_sentences(FILE *file, const Search *search)
     }
     fputs(": ", file);
     omega_print(file, s, what);
-    if (s->found && !point->over_tau) {
+    if (s->min != NULL && !point->over_tau) {
         fprintf(file, "; " OMEGA_BETWEEN ". The posts ask for ln(N/tolerance) = %.4g or more",
                 found->seed_rule);
         if (found->has_scores) {
@@ -54,10 +54,10 @@ static void print_sentences(FILE *file, const Search *search)
             " For every input %s is proven to meet the tolerance, rounding and imitation apart.",
             none ? "no omega" : text);
     }
-    if (judge_needs_arithmetic(point->judge) && s->best.omega > 0) {
-        const RefCell *best = &s->best.error, *floor = &found->floor;
+    if (judge_needs_arithmetic(point->judge) && s->best != NULL) {
+        const RefCell *best = &s->best->error, *floor = &found->floor;
         fprintf(file, " The best %s evaluated is %s, with error ", s->powers ? "tau" : "omega",
-                omega_text(text, s->best.omega, s->powers));
+                omega_text(text, s->best->omega, s->powers));
         mpfr_fprintf(file, best->state == CELL_BOUND ? "<%.2RUe" : "%.2Re", best->value);
         mpfr_fprintf(file,
                      floor->state == CELL_BOUND ? "; the original itself loses <%.2RUe."
@@ -91,7 +91,7 @@ static int write_search(Searches *all, const Search *search)
     outcome_add(&all->outcome, row_write_case, search, 1, search->seconds);
     pthread_mutex_lock(&all->progress_lock);
     progress_clear(&all->progress);
-    if (!search->found.search.found) {
+    if (search->found.search.min == NULL) {
         outcome_fail(&all->outcome, search);
     }
     int status = sink_put(&all->outcome.sink, search);

@@ -23,13 +23,25 @@ static void write_key(FILE *file, const Search *search)
     table_write_key(file, &key, key.over_tau, search->seeds_cell);
 }
 
-static void write_omega(FILE *file, bool present, double omega)
+static void write_number(FILE *file, bool present, double number)
 {
     char text[DECIMAL_TEXT] = "";
     if (present) {
-        decimal_print(text, omega);
+        decimal_print(text, number);
     }
     fprintf(file, ",%s", text);
+}
+
+static void write_omega(FILE *file, const Trial *trial)
+{
+    write_number(file, trial != NULL, trial != NULL ? trial->omega : 0);
+}
+
+/* The best Omega, where the error may rise with it. */
+static const Trial *best_of(const Search *search)
+{
+    bool rises = judge_needs_arithmetic(search->seeds.points[0]->judge);
+    return rises ? search->found.search.best : NULL;
 }
 
 /* Of which tokens the logits are judged; blank: streams are, of all.  A list has ; between two. */
@@ -50,7 +62,7 @@ static void write_proven(FILE *file, const Search *search)
     if (search->proven == INFINITY) {
         fputs(",none", file);
     } else {
-        write_omega(file, search->proven > 0, search->proven);
+        write_number(file, search->proven > 0, search->proven);
     }
 }
 
@@ -61,10 +73,11 @@ static void list_errors(const RefCell *errors[FOUND_COUNT], const Search *search
 {
     static const RefCell absent = {.state = CELL_ABSENT};
     const OmegaSearch *s = &search->found.search;
-    bool rises = judge_needs_arithmetic(search->seeds.points[0]->judge);
-    errors[FOUND_BELOW] = &s->below.error;
-    errors[FOUND_MIN] = &s->min.error;
-    errors[FOUND_BEST] = rises ? &s->best.error : &absent;
+    const Trial *trials[] = {
+        [FOUND_BELOW] = s->below, [FOUND_MIN] = s->min, [FOUND_BEST] = best_of(search)};
+    for (size_t i = 0; i < FOUND_FLOOR; i++) {
+        errors[i] = trials[i] != NULL ? &trials[i]->error : &absent;
+    }
     errors[FOUND_FLOOR] = &search->found.floor;
 }
 
@@ -107,20 +120,18 @@ void row_write_case(FILE *file, const void *row)
 {
     const Search *search = row;
     const OmegaSearch *s = &search->found.search;
-    const Point *point = search->seeds.points[0];
-    bool best = judge_needs_arithmetic(point->judge) && s->best.omega > 0;
     const RefCell *errors[FOUND_COUNT];
     list_errors(errors, search);
     write_key(file, search);
-    write_omega(file, true, point->tolerance);
-    write_omega(file, s->found, s->min.omega);
-    write_omega(file, s->found, s->max.omega);
+    write_number(file, true, search->seeds.points[0]->tolerance);
+    write_omega(file, s->min);
+    write_omega(file, s->max);
     write_cell(file, errors[FOUND_MIN]);
     write_proven(file, search);
-    write_omega(file, best, s->best.omega);
+    write_omega(file, best_of(search));
     write_cell(file, errors[FOUND_BEST]);
     write_bounds(file, errors);
-    fprintf(file, ",%s\n", s->found ? "ok" : "none");
+    fprintf(file, ",%s\n", s->min != NULL ? "ok" : "none");
 }
 
 void row_print_command(FILE *file, const void *row, const RunOptions *run)
@@ -150,28 +161,27 @@ void row_write(FILE *file, const void *row)
     const Found *found = &search->found;
     const OmegaSearch *s = &found->search;
     const Point *point = search->seeds.points[0];
-    bool machine = judge_needs_arithmetic(point->judge);
     const RefCell *errors[FOUND_COUNT];
     list_errors(errors, search);
     write_key(file, search);
-    write_omega(file, true, point->tolerance);
+    write_number(file, true, point->tolerance);
     write_positions(file, search);
-    write_omega(file, s->has_below, s->below.omega);
-    write_omega(file, s->found, s->min.omega);
+    write_omega(file, s->below);
+    write_omega(file, s->min);
     write_cell(file, errors[FOUND_BELOW]);
     write_cell(file, errors[FOUND_MIN]);
-    write_omega(file, s->found, s->max.omega);
-    write_omega(file, s->has_above, s->above.omega);
+    write_omega(file, s->max);
+    write_omega(file, s->above);
     write_proven(file, search);
-    write_omega(file, machine && s->best.omega > 0, s->best.omega);
+    write_omega(file, best_of(search));
     write_cell(file, errors[FOUND_BEST]);
     write_cell(file, errors[FOUND_FLOOR]);
     if (!point->over_tau) {
-        write_omega(file, true, found->seed_rule);
-        write_omega(file, found->has_scores, found->seed_scores);
+        write_number(file, true, found->seed_rule);
+        write_number(file, found->has_scores, found->seed_scores);
     }
     fprintf(file, ",%zu,%zu,", found->evaluations, s->inside);
     omega_print_open(file, s);
     write_bounds(file, errors);
-    fprintf(file, ",%s\n", s->found ? "ok" : "none");
+    fprintf(file, ",%s\n", s->min != NULL ? "ok" : "none");
 }

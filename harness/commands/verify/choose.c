@@ -96,7 +96,7 @@ static bool rises(const Verify *verify)
 static bool is_flat(const Verify *verify, mpfr_srcptr error, const Trial *best)
 {
     mpfr_t most;
-    bool found = verify->found.search.found;
+    bool found = verify->found.search.min != NULL;
     if (!mpfr_number_p(error) || (found && mpfr_cmp_d(error, verify->aim) > 0)) {
         return false;
     }
@@ -159,18 +159,18 @@ bool verify_choose_found(Verify *verify)
     if (!verify_search(verify)) {
         return false;
     }
-    if (found->best.omega == 0) {
+    if (found->best == NULL) {
         return true;
     }
-    if (!rises(verify) && found->found && found->min.omega >= 1) {
-        *omega = found->min.omega;
+    if (!rises(verify) && found->min != NULL && found->min->omega >= 1) {
+        *omega = found->min->omega;
         return true;
     }
     ref_cell_init(&error, REF_DIGITS);
     ok = ensemble_judged_error(&verify->ensemble, &error, 1);
     *omega = 1;
-    if (ok && !is_flat(verify, error.value, &found->best)) {
-        ok = find_plateau(omega, verify, 1, error.value, &found->best);
+    if (ok && !is_flat(verify, error.value, found->best)) {
+        ok = find_plateau(omega, verify, 1, error.value, found->best);
     }
     ref_cell_clear(&error);
     return ok;

@@ -163,16 +163,16 @@ static void print_other_omega(FILE *file, const Verify *verify)
 {
     const OmegaSearch *search = &verify->found.search;
     char text[DECIMAL_TEXT];
-    if (verify->sought && search->found) {
+    if (verify->sought && search->min != NULL) {
         fputs("; try an omega ", file);
         omega_print_range(file, search);
         fputs(", as above", file);
-    } else if (verify->sought && search->best.omega > 0) {
-        decimal_print(text, search->best.omega);
+    } else if (verify->sought && search->best != NULL) {
+        decimal_print(text, search->best->omega);
         mpfr_fprintf(file,
                      "; none of %zu omegas evaluated meets the tolerance: try a larger tolerance, "
                      "omega %s leaves %.2Re",
-                     search->evaluations, text, search->best.error.value);
+                     search->evaluations, text, search->best->error.value);
     } else {
         bool smaller =
             verify->limit.cause == LIMIT_ROUNDING || verify->limit.cause == LIMIT_OVERFLOW;
@@ -200,7 +200,7 @@ static void print_advice(FILE *file, const Verify *verify)
     case LIMIT_ERROR:
     case LIMIT_VACUOUS: fputs("; try other inputs", file); return;
     case LIMIT_ORIGINAL:
-        if (!verify->sought || !verify->found.search.found) {
+        if (!verify->sought || verify->found.search.min == NULL) {
             fputs("; try a larger tolerance", file);
             return;
         }

@@ -138,10 +138,10 @@ void verify_print_found(FILE *file, const Verify *verify)
     snprintf(what, sizeof what, "meets the tolerance %s%s", text,
              omega_judged(verify->template->judge_of));
     omega_print(file, s, what);
-    if (s->best.omega > 0) {
-        decimal_print(text, s->best.omega);
+    if (s->best != NULL) {
+        decimal_print(text, s->best->omega);
         mpfr_fprintf(file, "; the best omega evaluated is %s, with error %.2Re", text,
-                     s->best.error.value);
+                     s->best->error.value);
     }
     fputc('\n', file);
 }

@@ -106,7 +106,7 @@ static int search(Verify *verify)
 {
     const RunOptions *run = verify->options;
     const bool judged = verify->template->judged;
-    OmegaSearch keeping;
+    OmegaSearch keeping = {0};
     Wrapped said;
     if (run->quiet || run->shards > 0 || !(judged || verify->has_logits)) {
         return 0;
@@ -120,7 +120,6 @@ static int search(Verify *verify)
         verify_print_found(wrapped_open(&said, output_report(run)), verify);
         wrapped_close(&said);
     }
-    omega_search_init(&keeping);
     ok = !verify->has_logits || verify_search_predictions(verify, &keeping);
     progress_clear(&verify->kept->progress);
     if (ok) {
