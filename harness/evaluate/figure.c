@@ -63,37 +63,3 @@ void figure_add(mpfr_ptr sum, const Figure *figure)
     mpfr_add(sum, sum, number, MPFR_RNDN);
     mpfr_clear(number);
 }
-
-void mean_init(Mean *mean)
-{
-    *mean = (Mean){.count = 0};
-    mpfr_init2(mean->sum, REF_CELL_BITS);
-    mpfr_set_zero(mean->sum, 1);
-}
-
-void mean_clear(Mean *mean)
-{
-    mpfr_clear(mean->sum);
-}
-
-void mean_add(Mean *mean, const Figure *figure)
-{
-    if (figure->state != CELL_ABSENT) {
-        mean->count++;
-        mean->bound = mean->bound || figure->state == CELL_BOUND;
-        figure_add(mean->sum, figure);
-    }
-}
-
-void mean_cell(RefCell *cell, const Mean *mean)
-{
-    mpfr_set_zero(cell->value, 1);
-    cell->state = CELL_ABSENT;
-    if (mean->count > 0) {
-        mpfr_div_ui(cell->value, mean->sum, mean->count, MPFR_RNDN);
-        cell->state = !mpfr_number_p(cell->value) ? CELL_NONFINITE
-                      : mpfr_zero_p(cell->value)  ? CELL_ZERO
-                      : mean->bound               ? CELL_BOUND
-                                                  : CELL_VALUE;
-    }
-}

@@ -26,20 +26,4 @@ bool figure_is_worse(const Figure *a, const Figure *b);
 /* sum += the number; not a number where it is none. */
 void figure_add(mpfr_ptr sum, const Figure *figure);
 
-/* The mean of figures as they are printed, so that a reader of the table finds the same. */
-typedef struct {
-    mpfr_t sum;
-    size_t count;
-    bool bound; /* one of them is only a bound */
-} Mean;
-
-void mean_init(Mean *mean);
-void mean_clear(Mean *mean);
-
-/* A figure that is absent does not count. */
-void mean_add(Mean *mean, const Figure *figure);
-
-/* Absent where nothing counts. */
-void mean_cell(RefCell *cell, const Mean *mean);
-
 #endif

@@ -278,7 +278,10 @@ void logits_take(Logits *logits, size_t i, const FinalStreams *final)
 /* A sum and maxima, in which NaN stays: in any order the same. */
 static void add_position(LogitErrors *all, const Position *position, const Figure *kl)
 {
+    all->all++;
     all->changed += position->changed;
+    all->imitated += position->lost;
+    all->native_changed += position->native_changed;
     all->lost += position->changed && position->lost;
     all->error = worse(position->error, all->error);
     all->kl = figure_is_worse(kl, &all->kl) ? *kl : all->kl;
@@ -361,14 +364,11 @@ static bool compare_member(void *context, size_t i, const Shared *shared, const 
     return ok;
 }
 
-bool logits_compare_all(LogitErrors *errors, Logits *logits, Ensemble *ensemble, double omega,
-                        bool native)
+bool logits_compare_all(Logits *logits, Ensemble *ensemble, double omega, bool native)
 {
     Comparing comparing = {logits, native};
     logits->errors = (LogitErrors){.kl.state = CELL_ABSENT};
-    bool ok = ensemble_each(ensemble, omega, compare_member, &comparing);
-    *errors = logits->errors;
-    return ok;
+    return ensemble_each(ensemble, omega, compare_member, &comparing);
 }
 
 void logit_errors_judged(mpfr_ptr worst, const LogitErrors *errors, JudgeOf of)
@@ -384,11 +384,10 @@ void logit_errors_judged(mpfr_ptr worst, const LogitErrors *errors, JudgeOf of)
 static bool judged_error(Ensemble *ensemble, RefCell *error, double omega, bool native)
 {
     Logits *logits = ensemble->judged_context;
-    LogitErrors errors;
-    if (!logits_compare_all(&errors, logits, ensemble, omega, native)) {
+    if (!logits_compare_all(logits, ensemble, omega, native)) {
         return false;
     }
-    logit_errors_judged(error->value, &errors, logits->judged);
+    logit_errors_judged(error->value, &logits->errors, logits->judged);
     error->state = !mpfr_number_p(error->value) ? CELL_NONFINITE
                    : mpfr_zero_p(error->value)  ? CELL_ZERO
                                                 : CELL_VALUE;

@@ -14,10 +14,13 @@
 
 /* The worst of many positions at one Omega. */
 typedef struct {
-    double error;   /* largest logit error, NaN if one is */
-    size_t changed; /* positions whose largest logit is another one */
-    size_t lost;    /* those of them that the imitation of an activation changes */
-    Figure kl;      /* the largest KL of m(T'), where it is judged or everything is looked at */
+    double error;          /* largest logit error, NaN if one is */
+    size_t all;            /* positions */
+    size_t changed;        /* those whose largest logit is another one */
+    size_t lost;           /* those of them that the imitation of an activation changes, too */
+    size_t imitated;       /* all that it changes */
+    size_t native_changed; /* those that the machine's own evaluation of the original changes */
+    Figure kl; /* the largest KL of m(T'), where it is judged or everything is looked at */
 } LogitErrors;
 
 /* worst = what a tolerance judges of them: the largest logit error, or KL. */
@@ -75,10 +78,10 @@ void logits_take(Logits *logits, size_t i, const FinalStreams *final);
 /* logits->errors = the worst of all positions that logits_take found. */
 void logits_sum(Logits *logits);
 
-/* Compares m(T') W_U + b_U in double with r(T)'s over all inputs at one Omega, or where native m(T)
- * W_U + b_U.  false: a layer cannot be had. */
-bool logits_compare_all(LogitErrors *errors, Logits *logits, Ensemble *ensemble, double omega,
-                        bool native) __attribute__((warn_unused_result));
+/* logits->errors = m(T') W_U + b_U in double against r(T)'s over all inputs at one Omega, or where
+ * native m(T) W_U + b_U.  false: a layer cannot be had. */
+bool logits_compare_all(Logits *logits, Ensemble *ensemble, double omega, bool native)
+    __attribute__((warn_unused_result));
 
 /* A search of the ensemble judges the largest logit error or KL, as logits->judged says, in place
  * of streams. */

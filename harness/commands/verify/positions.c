@@ -15,18 +15,17 @@
 
 void position_means_init(PositionMeans *means)
 {
+    *means = (PositionMeans){0};
     for (int i = 0; i < POSITION_MEANS; i++) {
-        mean_init(&means->mean[i]);
-    }
-    for (int i = 0; i < AGAINST_COUNT; i++) {
-        means->most[i] = (Figure){.state = CELL_ABSENT};
+        mpfr_init2(means->mean[i].sum, REF_CELL_BITS);
+        mpfr_set_zero(means->mean[i].sum, 1);
     }
 }
 
 void position_means_clear(PositionMeans *means)
 {
     for (int i = 0; i < POSITION_MEANS; i++) {
-        mean_clear(&means->mean[i]);
+        mpfr_clear(means->mean[i].sum);
     }
 }
 
@@ -40,9 +39,28 @@ void position_most_add(PositionMeans *means, const Figure *kl)
 void position_means_add(PositionMeans *means, const Figure *figures)
 {
     for (int i = 0; i < POSITION_MEANS; i++) {
-        mean_add(&means->mean[i], &figures[i]);
+        Mean *mean = &means->mean[i];
+        if (figures[i].state != CELL_ABSENT) {
+            mean->count++;
+            mean->bound = mean->bound || figures[i].state == CELL_BOUND;
+            figure_add(mean->sum, &figures[i]);
+        }
     }
     position_most_add(means, figures + POSITION_KL);
+}
+
+/* Absent where nothing counts. */
+static void mean_cell(RefCell *cell, const Mean *mean)
+{
+    mpfr_set_zero(cell->value, 1);
+    cell->state = CELL_ABSENT;
+    if (mean->count > 0) {
+        mpfr_div_ui(cell->value, mean->sum, mean->count, MPFR_RNDN);
+        cell->state = !mpfr_number_p(cell->value) ? CELL_NONFINITE
+                      : mpfr_zero_p(cell->value)  ? CELL_ZERO
+                      : mean->bound               ? CELL_BOUND
+                                                  : CELL_VALUE;
+    }
 }
 
 void position_means_put(VerifyRow *row, const PositionMeans *means, bool listed)
@@ -66,18 +84,6 @@ void verify_means(PositionMeans *means, const Verify *verify)
     for (const Position *position; (position = logits_next(&at, &verify->logits)) != NULL;) {
         position_means_add(means, position->means);
     }
-}
-
-PositionTally verify_tally(const Verify *verify)
-{
-    PositionTally tally = {0};
-    LogitsBlock at = {0};
-    for (const Position *position; (position = logits_next(&at, &verify->logits)) != NULL;) {
-        tally.all++;
-        tally.native_changed += position->native_changed;
-        tally.lost += position->lost;
-    }
-    return tally;
 }
 
 /* ---- Rows ------------------------------------------------------------------------------------ */

@@ -7,6 +7,14 @@
 
 #include "verify.h"
 
+/* A mean of figures as they are printed, so that a reader of the table finds the same; one that is
+ * absent does not count. */
+typedef struct {
+    mpfr_t sum;
+    size_t count;
+    bool bound; /* one of them is only a bound */
+} Mean;
+
 /* Over positions: means of their losses and divergences; the largest of these. */
 typedef struct {
     Mean mean[POSITION_MEANS];
@@ -31,14 +39,6 @@ void verify_means(PositionMeans *means, const Verify *verify);
 
 /* A row for each position, in its order. */
 void verify_write_positions(FILE *file, const Verify *verify);
-
-/* Positions: all that are looked at; those whose prediction the machine's own evaluation of the
- * original changes; and those whose prediction the imitation of an activation changes. */
-typedef struct {
-    size_t all, native_changed, lost;
-} PositionTally;
-
-PositionTally verify_tally(const Verify *verify);
 
 /* Lines of divergences, of losses and of the first change, each after "omega 20, ". */
 void verify_print_positions(FILE *file, const Verify *verify);

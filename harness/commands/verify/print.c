@@ -116,15 +116,14 @@ void verify_print_omega(FILE *file, const Verify *verify)
     print_layers(file, verify);
     if (verify->has_logits) {
         double margin = verify->logits.margin;
-        PositionTally tally = verify_tally(verify);
         fprintf(file,
                 "omega %s, predictions: %zu of %zu changed; largest logit error %.2e, smallest "
                 "margin %.3g, safety factor %.2g\n",
-                text, logits->changed, tally.all, logits->error, margin,
+                text, logits->changed, logits->all, logits->error, margin,
                 verify_safety(margin, logits->error));
-        if (tally.native_changed > 0) {
+        if (logits->native_changed > 0) {
             fprintf(file, "omega %s, the original by itself changes %zu of %zu in this machine\n",
-                    text, tally.native_changed, tally.all);
+                    text, logits->native_changed, logits->all);
         }
         verify_print_positions(file, verify);
     }
@@ -148,7 +147,7 @@ void verify_print_found(FILE *file, const Verify *verify)
 
 void verify_print_keeping(FILE *file, const Verify *verify, const OmegaSearch *found)
 {
-    size_t lost = verify_tally(verify).lost;
+    size_t lost = verify->errors.imitated;
     char what[128] = "keeps every prediction";
     if (lost > 0) {
         snprintf(what, sizeof what, "keeps every prediction but the %zu that the imitation changes",

@@ -224,13 +224,13 @@ bool verify_search(Verify *verify)
 static bool prediction_error(void *context, RefCell *error, double omega)
 {
     Verify *verify = context;
-    LogitErrors there;
-    if (!logits_compare_all(&there, &verify->logits, &verify->ensemble, omega, false)) {
+    if (!logits_compare_all(&verify->logits, &verify->ensemble, omega, false)) {
         return false;
     }
-    double share = there.error / verify->logits.margin;
+    const LogitErrors *there = &verify->logits.errors;
+    double share = there->error / verify->logits.margin;
     double unchanged = share < KEPT ? share : KEPT;
-    size_t changed = there.changed - there.lost;
+    size_t changed = there->changed - there->lost;
     mpfr_set_d(error->value, changed > 0 ? (double)changed : unchanged, MPFR_RNDN);
     return true;
 }
