@@ -11,7 +11,7 @@
 #include "../../table/bounds.h"
 #include "../../evaluate/verdict.h"
 #include "../../table/check_columns.h"
-#include "../verify/positions.h"
+#include "../verify/columns.h"
 
 #include <math.h>
 #include <mpfr.h>

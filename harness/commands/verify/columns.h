@@ -1,8 +1,6 @@
 /*
- * The columns of the CSV of `headproof verify`, and a layer's row: the worst of rows; merge reads
- * and writes the same.
- *
- * Umbrella header: for layer.c, too.
+ * The columns of the CSV of `headproof verify`, and what its rows are made of: the worst of a
+ * layer, means over positions; merge reads and writes the same.
  */
 #ifndef HEADPROOF_HARNESS_COMMANDS_VERIFY_COLUMNS_H
 #define HEADPROOF_HARNESS_COMMANDS_VERIFY_COLUMNS_H
@@ -100,6 +98,33 @@ void verify_row_layer(VerifyRow *row, size_t number, const LayerWorst *layer);
 
 /* The cells from logit_error to predictions_changed. */
 void verify_row_logits(VerifyRow *row, double error, double margin, size_t changed);
+
+/* A mean of figures as they are printed, so that a reader of the table finds the same; one that is
+ * absent does not count. */
+typedef struct {
+    mpfr_t sum;
+    size_t count;
+    bool bound; /* one of them is only a bound */
+} Mean;
+
+/* Over positions: means of their losses and divergences; the largest of these. */
+typedef struct {
+    Mean mean[POSITION_MEANS];
+    Figure most[AGAINST_COUNT];
+} PositionMeans;
+
+void position_means_init(PositionMeans *means);
+void position_means_clear(PositionMeans *means);
+
+/* figures [POSITION_MEANS]. */
+void position_means_add(PositionMeans *means, const Figure *figures);
+
+/* Those figures of divergences alone [AGAINST_COUNT] go into the largest. */
+void position_most_add(PositionMeans *means, const Figure *kl);
+
+/* The row's cells from the first loss to the last largest divergence; or, in a table without
+ * positions, whose means nobody can make again, the largest alone. */
+void position_means_put(VerifyRow *row, const PositionMeans *means, bool listed);
 
 /* All of them behind the key, with the names of the bounds, and the end of the line. */
 void verify_row_write(FILE *file, const VerifyRow *row);

@@ -3,7 +3,7 @@
  */
 #include <stdio.h> /* before mpfr.h: declares mpfr_fprintf */
 
-#include "positions.h"
+#include "verify.h"
 
 #include "../../base/shown.h"
 #include "../../table/bounds.h"

@@ -3,7 +3,7 @@
  */
 #include <stdio.h> /* before mpfr.h: declares mpfr_printf */
 
-#include "positions.h"
+#include "verify.h"
 
 #include "../../base/decimal.h"
 #include "../../base/shown.h"

@@ -17,6 +17,88 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* ---- Inputs ---------------------------------------------------------------------------------- */
+
+/* There is one way to say what they are, and no flag that would change nothing.  0; 2 after a
+ * message. */
+static int inputs_check(const RunOptions *run)
+{
+    const struct {
+        bool wrong;
+        const char *flag, *expected;
+    } faults[] = {
+        {run->tokens_file != NULL && run->tokens != NULL, "--tokens-file",
+         "it or --tokens, not both"},
+        {run->window > 0 && run->tokens_file == NULL, "--window", "--tokens-file with it"},
+        {run->stride > 0 && run->tokens_file == NULL, "--stride", "--tokens-file with it"},
+    };
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+        if (faults[i].wrong) {
+            return complain((Origin){0}, faults[i].flag, "expected %s", faults[i].expected);
+        }
+    }
+    return 0;
+}
+
+/* Those that are asked for, else the last of each input. */
+static int read_positions(Chosen *chosen, const ModelFile *model, const RunOptions *run)
+{
+    char of[256] = "an input";
+    if (run->positions != NULL && !verify_has_logits(model)) {
+        return complain((Origin){.flag = "positions"}, run->positions,
+                        "expected a model with an unembedding: without logits there are no "
+                        "predictions to look at");
+    }
+    if (run->tokens_file != NULL) {
+        snprintf(of, sizeof of, "a window of %s", run->tokens_file);
+    }
+    return positions_make(&chosen->positions, run->positions != NULL ? run->positions : "last",
+                          chosen->inputs.n, of);
+}
+
+static void chosen_clear(Chosen *chosen)
+{
+    inputs_clear(&chosen->inputs);
+    positions_clear(&chosen->positions);
+    *chosen = (Chosen){0};
+}
+
+/* Those that the flags name, or the model has, or one shard of them, unless they are there.  0; 2
+ * or 99 after a message. */
+static int chosen_read(Chosen *chosen, const Point *template, const RunOptions *run)
+{
+    const ModelFile *model = template->source->file;
+    const char *path = template->source->path;
+    if (chosen->there && (run->tokens_file != NULL || chosen->seed == template->spec.seed)) {
+        return 0;
+    }
+    chosen_clear(chosen);
+    chosen->there = true;
+    chosen->seed = template->spec.seed;
+    int status;
+    if (run->tokens_file == NULL) {
+        status = inputs_make(&chosen->inputs, model, path, run->tokens, template->spec.seed);
+    } else {
+        const WindowsAsked asked = {.ids = run->tokens_file,
+                                    .window = run->window,
+                                    .stride = run->stride,
+                                    .room = memory_room(run->memory)};
+        status = windows_read(&chosen->inputs, model, path, &asked);
+    }
+    if (status != 0) {
+        return status;
+    }
+    status = read_positions(chosen, model, run);
+    if (status != 0) {
+        return status;
+    }
+    chosen->digest = inputs_digest(&chosen->inputs);
+    return run->shards > 0 ? inputs_take_shard(&chosen->inputs, model->d, run->shard, run->shards)
+                           : 0;
+}
+
+/* ---- The verdict ----------------------------------------------------------------------------- */
+
 /* The digest of the points and of the words that say which inputs there are. */
 static uint64_t digest_words(const Verdict *verdict, const RunOptions *run)
 {
@@ -216,7 +298,7 @@ int command_verify(const Grid *grid, const RunOptions *run)
     if (status != 0) {
         return status;
     }
-    status = verify_inputs_check(run);
+    status = inputs_check(run);
     if (status != 0) {
         return status;
     }

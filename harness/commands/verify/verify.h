@@ -1,11 +1,11 @@
 /*
  * The insides of `headproof verify` (private to it): a trained model over all its inputs.
  *
- * Umbrella header: for template.c, one template; inputs.c, on what; choose.c, which Omega where
- * none is given; fit.c, what fits in memory; run.c, what is evaluated; record.c, what an input came
- * to, and kept.c, the journal of those; limit.c, what limits a model, and what to try;
- * every_input.c, what is proven of every input; print.c, what is said of it, and the CSV; cases.c,
- * what reports get: a case a layer at an Omega.
+ * Umbrella header: for template.c, one template; choose.c, which Omega where none is given; fit.c,
+ * what fits in memory; run.c, what is evaluated; kept.c, the journal of what inputs came to;
+ * limit.c, what limits a model, and what to try; every_input.c, what is proven of every input;
+ * print.c, what is said of it, and the CSV; positions.c, of positions; cases.c, what reports get: a
+ * case a layer at an Omega.
  */
 #ifndef HEADPROOF_HARNESS_COMMANDS_VERIFY_VERIFY_H
 #define HEADPROOF_HARNESS_COMMANDS_VERIFY_VERIFY_H
@@ -161,18 +161,6 @@ bool verify_same_template(const Point *a, const Point *b);
 int verify_template(Verdict *verdict, Verify *verify, Grid *grid, int threads)
     __attribute__((warn_unused_result));
 
-/* ---- Inputs ---------------------------------------------------------------------------------- */
-
-/* There is one way to say what they are, and no flag that would change nothing.  0; 2 after a
- * message. */
-int verify_inputs_check(const RunOptions *run) __attribute__((warn_unused_result));
-
-/* Those that the flags name, or the model has, or one shard of them, unless they are there.  0; 2
- * or 99 after a message.  Clear them in every case. */
-int chosen_read(Chosen *chosen, const Point *template, const RunOptions *run)
-    __attribute__((warn_unused_result));
-void chosen_clear(Chosen *chosen);
-
 /* ---- One input ------------------------------------------------------------------------------- */
 
 /* Of a verify whose Omega is at hand; clear them. */
@@ -181,14 +169,6 @@ void input_rows_clear(InputRows *rows);
 
 /* Adds them to the layers and to the verdict. */
 void input_rows_join(const InputRows *rows);
-
-/* As text [*length], to be freed: first the key of all that are of the Omega at hand. */
-char *record_write(size_t *length, InputRows *rows) __attribute__((warn_unused_result));
-void record_write_key(FILE *file, const Verify *verify);
-
-/* false: the text is none of that input. */
-bool record_read(InputRows *rows, const char *text, size_t length)
-    __attribute__((warn_unused_result));
 
 /* Takes what the sink's journal has, and begins to write behind it.  0; 2 or 99 after a message.
  * Close it in every case: status is what the run ends with. */
@@ -334,6 +314,12 @@ size_t verify_bounds(const LayerWorst *layer);
 
 /* The rows of the Omega at hand; row: a Verify (outcome.h). */
 void verify_write_rows(FILE *file, const void *row);
+
+/* Means over all positions that were looked at; a row for each, in its order; lines of divergences,
+ * of losses and of the first change, each after "omega 20, ". */
+void verify_means(PositionMeans *means, const Verify *verify);
+void verify_write_positions(FILE *file, const Verify *verify);
+void verify_print_positions(FILE *file, const Verify *verify);
 
 void verify_print_model(FILE *file, const Verify *verify);
 void verify_print_omega(FILE *file, const Verify *verify);
