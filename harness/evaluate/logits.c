@@ -242,37 +242,6 @@ static PositionLogits row_logits(const Taking *taking, size_t r, const Point *po
                             .digits = point_digits(point)};
 }
 
-static void take_block(Taking *taking, const FinalStreams *final)
-{
-    Logits *logits = taking->logits;
-    const RefRows rows = taking->block.rows;
-    const RefUnembedding *unembedding = &taking->unembedding;
-    const RefLayer *layer = &final->layer;
-    const ArithmeticInfo *arithmetic = arithmetic_info(final->point->arithmetic);
-    original_logits(taking, layer->base);
-    ref_logits_change(taking->change, layer, rows, unembedding);
-    unembed_machine(taking->converted, layer->converted, rows, unembedding, arithmetic, false);
-    unembed_machine(taking->native, layer->original, rows, unembedding, arithmetic, false);
-#pragma omp parallel for schedule(dynamic) num_threads(taking->threads) if (taking->threads > 1)
-    for (size_t r = 0; r < rows.count; r++) {
-        ref_thread_setup();
-        size_t i = taking->block.i, p = rows.first + r;
-        PositionLogits row = row_logits(taking, r, final->point);
-        row.next = next_token(logits, i, p);
-        position_take(position_at(logits, i, p), &row, final, p);
-    }
-}
-
-void logits_take(Logits *logits, size_t i, const FinalStreams *final)
-{
-    Taking taking;
-    taking_init(&taking, logits, i, final->shared);
-    while (next_block(&taking.block, logits, taking.most)) {
-        take_block(&taking, final);
-    }
-    taking_clear(&taking);
-}
-
 /* ---- All of them ----------------------------------------------------------------------------- */
 
 /* A sum and maxima, in which NaN stays: in any order the same. */
@@ -320,21 +289,43 @@ static void compare_one(Logits *logits, size_t i, size_t p, const PositionLogits
     pthread_mutex_unlock(&logits->lock);
 }
 
-static void compare_rows(Taking *taking, const Shared *shared, const Point *point,
-                         const MachineView *x)
+/* All positions of input i, block after block: everything about them from its streams, or, where
+ * final is NULL, a search's question to x, the last stream of m(T') or m(T). */
+static void take_input(Logits *logits, size_t i, const Shared *shared, const Point *point,
+                       const MachineView *x, const FinalStreams *final)
 {
     const ArithmeticInfo *arithmetic = arithmetic_info(point->arithmetic);
-    while (next_block(&taking->block, taking->logits, taking->most)) {
-        const RefRows rows = taking->block.rows;
-        original_logits(taking, shared->base);
-        unembed_machine(taking->converted, x, rows, &taking->unembedding, arithmetic, false);
-#pragma omp parallel for schedule(dynamic) num_threads(taking->threads) if (taking->threads > 1)
+    const RefBase *base = final != NULL ? final->layer.base : shared->base;
+    Taking taking;
+    taking_init(&taking, logits, i, shared);
+    const RefUnembedding *unembedding = &taking.unembedding;
+    while (next_block(&taking.block, logits, taking.most)) {
+        const RefRows rows = taking.block.rows;
+        original_logits(&taking, base);
+        unembed_machine(taking.converted, x, rows, unembedding, arithmetic, false);
+        if (final != NULL) {
+            ref_logits_change(taking.change, &final->layer, rows, unembedding);
+            unembed_machine(taking.native, final->layer.original, rows, unembedding, arithmetic,
+                            false);
+        }
+#pragma omp parallel for schedule(dynamic) num_threads(taking.threads) if (taking.threads > 1)
         for (size_t r = 0; r < rows.count; r++) {
             ref_thread_setup();
-            PositionLogits row = row_logits(taking, r, point);
-            compare_one(taking->logits, taking->block.i, rows.first + r, &row);
+            PositionLogits row = row_logits(&taking, r, point);
+            if (final != NULL) {
+                row.next = next_token(logits, i, rows.first + r);
+                position_take(position_at(logits, i, rows.first + r), &row, final, rows.first + r);
+            } else {
+                compare_one(logits, i, rows.first + r, &row);
+            }
         }
     }
+    taking_clear(&taking);
+}
+
+void logits_take(Logits *logits, size_t i, const FinalStreams *final)
+{
+    take_input(logits, i, final->shared, final->point, final->layer.converted, final);
 }
 
 static bool compare_member(void *context, size_t i, const Shared *shared, const Point *point)
@@ -345,7 +336,6 @@ static bool compare_member(void *context, size_t i, const Shared *shared, const 
     const Layout *layout = &shared->pair.original.layout;
     size_t content = layout_content(layout);
     double *x = need_zeros(n, d * sizeof *x);
-    Taking taking;
     MachineView view = {x, d};
     bool ok = true;
     if (comparing->native) {
@@ -356,9 +346,7 @@ static bool compare_member(void *context, size_t i, const Shared *shared, const 
         ok = machine_streams(x, &start, point, d, false);
     }
     if (ok) {
-        taking_init(&taking, logits, i, shared);
-        compare_rows(&taking, shared, point, &view);
-        taking_clear(&taking);
+        take_input(logits, i, shared, point, &view, NULL);
     }
     free(x);
     return ok;
