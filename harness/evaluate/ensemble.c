@@ -260,23 +260,19 @@ bool ensemble_worst(Ensemble *ensemble, RefCell *worst, double omega, ErrorKind 
     return true;
 }
 
-bool ensemble_judged_error(void *context, RefCell *error, double omega)
+/* What is judged, or where native the original's own error. */
+static bool judged_error(Ensemble *ensemble, RefCell *error, double omega, bool native)
 {
-    Ensemble *ensemble = context;
     const Point *point = ensemble->points[0];
     return ensemble->judged != NULL
-               ? ensemble->judged(ensemble, error, omega, false)
-               : ensemble_worst(ensemble, error, omega, point->judge, point->norm);
+               ? ensemble->judged(ensemble, error, omega, native)
+               : ensemble_worst(ensemble, error, omega, native ? ERROR_NATIVE : point->judge,
+                                point->norm);
 }
 
-/* The original's own error. */
-static bool search_floor(Ensemble *ensemble, RefCell *error)
+bool ensemble_judged_error(void *context, RefCell *error, double omega)
 {
-    const Point *point = ensemble->points[0];
-    double at = point->over_tau ? point->spec.tau : SAMPLE_OMEGA;
-    return ensemble->judged != NULL
-               ? ensemble->judged(ensemble, error, at, true)
-               : ensemble_worst(ensemble, error, at, ERROR_NATIVE, point->norm);
+    return judged_error(context, error, omega, false);
 }
 
 /* Where the master curve through a sample of the construction error meets the tolerance. */
@@ -389,7 +385,8 @@ bool ensemble_search(Ensemble *ensemble, Found *found)
     }
     options.evaluations -= !point->over_tau;
     if (point->arithmetic != ARITHMETIC_NONE) {
-        if (!search_floor(ensemble, &found->floor)) {
+        double at = point->over_tau ? point->spec.tau : SAMPLE_OMEGA;
+        if (!judged_error(ensemble, &found->floor, at, true)) {
             return false;
         }
         options.evaluations--;
