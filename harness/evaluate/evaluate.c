@@ -18,43 +18,28 @@
 typedef struct {
     const Shared *shared;
     const Point *point;
-    bool reference;              /* r(T') is evaluated */
-    Row *rows;                   /* [depth] */
-    const RefBase *base;         /* NULL where nothing is compared with a reference */
-    mpfr_prec_t bits;            /* of r(T') */
-    RefRun *run;                 /* NULL without a reference, as the next */
+    bool reference;   /* r(T') is evaluated */
+    FinalSink *final; /* shown the streams behind the last layer; or NULL */
+    void *context;
+    RefCell *worst;      /* becomes the worst judged error of the rows; NULL: each is judged */
+    Row *rows;           /* [depth] */
+    const RefBase *base; /* NULL where nothing is compared with a reference */
+    mpfr_prec_t bits;    /* of r(T') */
+    RefRun *run;         /* NULL without a reference, as the next */
     RefPropagation *propagation; /* NULL where it is not asked for */
     const ArithmeticInfo *machine;
     Kernel *kernel;                  /* NULL without an arithmetic */
     MachineView converted, original; /* after the layer evaluated last */
-    /* Of the rows at these bits: every one passes; the bits that cells without a proof want more,
-     * and those that a judged error wants more. */
-    bool passed;
+    /* Bits more, of the rows at these bits: that cells without a proof want, and judged errors. */
     double lacking, wanted;
 } Evaluation;
 
-/* With the precision that the point begins with, and the base of those that there are. */
-static void evaluation_init(Evaluation *evaluation, const Shared *shared, const Point *point,
-                            bool reference)
+void point_rows_free(Row *rows, const Point *point)
 {
-    size_t depth = shared->pair.converted.depth;
-    *evaluation = (Evaluation){.shared = shared, .point = point, .reference = reference};
-    evaluation->rows = need_zeros(depth, sizeof *evaluation->rows);
-    for (size_t l = 0; l < depth; l++) {
-        row_init(&evaluation->rows[l], point);
+    for (size_t l = 0; rows != NULL && l < point->spec.depth; l++) {
+        row_clear(&rows[l]);
     }
-    if (point_has_reference(point)) {
-        evaluation->bits = reference ? shared_bits(shared, point) : ref_base_bits(shared->base);
-        evaluation->base = shared_base_of(shared, evaluation->bits);
-    }
-}
-
-static void evaluation_clear(Evaluation *evaluation)
-{
-    for (size_t l = 0; l < evaluation->shared->pair.converted.depth; l++) {
-        row_clear(&evaluation->rows[l]);
-    }
-    free(evaluation->rows);
+    free(rows);
 }
 
 static RefRun *open_run(const Pair *pair, const Point *point, mpfr_prec_t bits, const RefBase *base)
@@ -229,100 +214,35 @@ static double judged_wanted(const Evaluation *evaluation, const RefCell *cell)
     return excess < out_of_reach ? excess + 2 : 0;
 }
 
-/* Looks at a row whose layer was just evaluated, and adds to what is found.  false: no other layer
- * is wanted. */
-typedef bool TakeRow(void *context, Evaluation *evaluation, Row *row);
+/* ---- Rows ------------------------------------------------------------------------------------ */
 
-static bool evaluate_layers(Evaluation *evaluation, TakeRow *take, void *context)
+/* The verdict on a row that was just compared; behind the last layer, shows the streams to the
+ * receiver that asked for them. */
+static void judge_row(Evaluation *evaluation, Row *row)
 {
-    size_t depth = evaluation->shared->pair.converted.depth;
-    bool ok = true, more = true;
-    evaluation->passed = true;
-    evaluation->lacking = evaluation->wanted = 0;
-    evaluation_open(evaluation);
-    for (size_t layer = 1; ok && more && layer <= depth; layer++) {
-        ok = evaluation_layer(evaluation, layer);
-        more = ok && take(context, evaluation, &evaluation->rows[layer - 1]);
-    }
-    evaluation_close(evaluation);
-    return ok;
-}
-
-/* Evaluates the rows, and once more from the first layer on while point_bits_next says so. */
-static bool evaluate_rows(Evaluation *evaluation, TakeRow *take, void *context)
-{
-    /* A base of the point's own at the evaluation's bits.  That of a group has the most bits that
-     * its points are known to take beforehand: a point of more lacks some; and radii are smaller
-     * with more, and with them bounds, where what is proven is to depend on the point alone. */
-    RefBase *own = NULL;
-    const Point *point = evaluation->point;
-    bool difference = point->reference == REFERENCE_DIFFERENCE;
-    bool streams = !difference || point->judge == ERROR_APPROXIMATION;
-    const RefLimit limit = streams ? REF_LIMIT_STREAMS : REF_LIMIT_NONE;
-    mpfr_prec_t bits = evaluation->bits;
-    bool ok = true;
-    int raises = 0;
-    do {
-        evaluation->bits = bits;
-        if (evaluation->base != NULL && ref_base_bits(evaluation->base) != bits) {
-            ref_base_clear(own);
-            own = shared_base(evaluation->shared, bits, limit);
-            evaluation->base = own;
-            ok = own != NULL;
-        }
-        ok = ok && evaluate_layers(evaluation, take, context);
-        double more = fmax(evaluation->lacking, evaluation->wanted);
-        bits = point_bits_next(point, bits, more, evaluation->shared->lost, raises++);
-    } while (ok && bits > 0);
-    ref_base_clear(own);
-    return ok;
-}
-
-/* ---- All rows -------------------------------------------------------------------------------- */
-
-/* Adds the verdict on a row that was just compared to those on the rows before it; behind the last
- * layer, shows the streams to the receiver that asked for them. */
-static bool judge_row(void *context, Evaluation *evaluation, Row *row)
-{
-    const PointSink *sink = context;
     const Point *point = evaluation->point;
     const Pair *pair = &evaluation->shared->pair;
     row_finish(point, row);
-    evaluation->passed = row_passes(point, row) && evaluation->passed;
     if (evaluation->base != NULL) {
         const RefCell *judged = &row->errors.error[point->judge][point->norm];
         evaluation->lacking = fmax(evaluation->lacking, all_lacking(evaluation, row));
         evaluation->wanted = fmax(evaluation->wanted, judged_wanted(evaluation, judged));
     }
-    if (row->layer == pair->original.depth && sink->final != NULL) {
+    if (row->layer == pair->original.depth && evaluation->final != NULL) {
         const FinalStreams streams = {.shared = evaluation->shared,
                                       .point = point,
                                       .layer = {pair, evaluation->base, row->layer, evaluation->run,
                                                 &evaluation->converted, &evaluation->original}};
-        sink->final(sink->context, &streams);
+        evaluation->final(evaluation->context, &streams);
     }
-    return true;
 }
-
-bool point_evaluate(bool *passed, const Shared *shared, const Point *point, const PointSink *sink)
-{
-    Evaluation evaluation;
-    PointSink own = *sink;
-    evaluation_init(&evaluation, shared, point, point_has_reference(point));
-    bool ok = evaluate_rows(&evaluation, judge_row, &own);
-    for (size_t l = 0; ok && l < shared->pair.converted.depth; l++) {
-        sink->row(sink->context, point, &evaluation.rows[l]);
-    }
-    *passed = ok && evaluation.passed;
-    evaluation_clear(&evaluation);
-    return ok;
-}
-
-/* ---- The worst of them ----------------------------------------------------------------------- */
 
 bool cell_is_worse(const RefCell *cell, const RefCell *worst)
 {
     bool nonfinite = cell->state == CELL_NONFINITE;
+    if (cell->state == CELL_ABSENT || worst->state == CELL_ABSENT) {
+        return cell->state != CELL_ABSENT;
+    }
     if (nonfinite != (worst->state == CELL_NONFINITE)) {
         return nonfinite;
     }
@@ -351,10 +271,10 @@ static bool worsen(RefCell *worst, const RefCell *cell, bool contradiction)
     return true;
 }
 
-/* Of the layers so far. */
-static bool take_layer(void *context, Evaluation *evaluation, Row *row)
+/* Of the layers so far.  false: no other is wanted. */
+static bool take_worst(Evaluation *evaluation, const Row *row)
 {
-    RefCell *worst = context;
+    RefCell *worst = evaluation->worst;
     const RefCell *cell = &row->errors.error[evaluation->point->judge][evaluation->point->norm];
     if (row->layer == 1) {
         worst->state = CELL_ZERO;
@@ -368,19 +288,92 @@ static bool take_layer(void *context, Evaluation *evaluation, Row *row)
     return number;
 }
 
+static bool evaluate_layers(Evaluation *evaluation)
+{
+    size_t depth = evaluation->shared->pair.converted.depth;
+    bool ok = true, more = true;
+    evaluation->lacking = evaluation->wanted = 0;
+    evaluation_open(evaluation);
+    for (size_t layer = 1; ok && more && layer <= depth; layer++) {
+        Row *row = &evaluation->rows[layer - 1];
+        ok = evaluation_layer(evaluation, layer);
+        if (ok && evaluation->worst != NULL) {
+            more = take_worst(evaluation, row);
+        } else if (ok) {
+            judge_row(evaluation, row);
+        }
+    }
+    evaluation_close(evaluation);
+    return ok;
+}
+
+/* Evaluates the rows with the precision that the point begins with, and once more from the first
+ * layer on while point_bits_next says so.  NULL: a layer cannot be had. */
+static Row *evaluate_rows(Evaluation *evaluation)
+{
+    /* A base of the point's own at the evaluation's bits, where the shared ones have others.  That
+     * of a group has the most bits that its points are known to take beforehand: a point of more
+     * lacks some; and radii are smaller with more, and with them bounds, where what is proven is to
+     * depend on the point alone. */
+    RefBase *own = NULL;
+    const Point *point = evaluation->point;
+    const Shared *shared = evaluation->shared;
+    bool difference = point->reference == REFERENCE_DIFFERENCE;
+    bool streams = !difference || point->judge == ERROR_APPROXIMATION;
+    const RefLimit limit = streams ? REF_LIMIT_STREAMS : REF_LIMIT_NONE;
+    mpfr_prec_t bits = 0;
+    bool ok = true;
+    int raises = 0;
+    evaluation->rows = need_zeros(point->spec.depth, sizeof *evaluation->rows);
+    for (size_t l = 0; l < point->spec.depth; l++) {
+        row_init(&evaluation->rows[l], point);
+    }
+    if (point_has_reference(point)) {
+        bits = evaluation->reference ? shared_bits(shared, point) : ref_base_bits(shared->base);
+        evaluation->base = shared_base_of(shared, bits);
+    }
+    do {
+        evaluation->bits = bits;
+        if (evaluation->base != NULL && ref_base_bits(evaluation->base) != bits) {
+            ref_base_clear(own);
+            own = shared_base(shared, bits, limit);
+            evaluation->base = own;
+            ok = own != NULL;
+        }
+        ok = ok && evaluate_layers(evaluation);
+        double more = fmax(evaluation->lacking, evaluation->wanted);
+        bits = point_bits_next(point, bits, more, shared->lost, raises++);
+    } while (ok && bits > 0);
+    ref_base_clear(own);
+    if (!ok) {
+        point_rows_free(evaluation->rows, point);
+    }
+    return ok ? evaluation->rows : NULL;
+}
+
+Row *point_evaluate(const Shared *shared, const Point *point, FinalSink *final, void *context)
+{
+    Evaluation evaluation = {.shared = shared,
+                             .point = point,
+                             .reference = point_has_reference(point),
+                             .final = final,
+                             .context = context};
+    return evaluate_rows(&evaluation);
+}
+
 bool point_worst_cell(RefCell *worst, const Shared *shared, const Point *point)
 {
     ErrorKind judge = point->judge;
     bool reference = judge == ERROR_CONSTRUCTION || judge == ERROR_ROUNDING;
     bool converted = judge == ERROR_ROUNDING || judge == ERROR_TOTAL || judge == ERROR_OBSERVED;
-    Evaluation evaluation;
     if (converted && point_overflows(point)) { /* as row_finish has it */
         worst->state = CELL_NONFINITE;
         mpfr_set_nan(worst->value);
         return true;
     }
-    evaluation_init(&evaluation, shared, point, reference);
-    bool ok = evaluate_rows(&evaluation, take_layer, worst);
-    evaluation_clear(&evaluation);
-    return ok;
+    Evaluation evaluation = {
+        .shared = shared, .point = point, .reference = reference, .worst = worst};
+    Row *rows = evaluate_rows(&evaluation);
+    point_rows_free(rows, point);
+    return rows != NULL;
 }

@@ -6,9 +6,6 @@
 
 #include "shared.h"
 
-/* Called with each row, from layer 1 on. */
-typedef void RowSink(void *context, const Point *point, const Row *row);
-
 /* The streams after the last layer, as long as the call lasts. */
 typedef struct {
     const Shared *shared;
@@ -16,26 +13,22 @@ typedef struct {
     RefLayer layer; /* the last, with a run and both machines' views */
 } FinalStreams;
 
-/* Looks at them. */
+/* Looks at them: once, or once more each time the precision is raised, and the last time counts.
+ * The point has a reference and a machine then. */
 typedef void FinalSink(void *context, const FinalStreams *final);
-
-/* The receiver of a point's results.  final, or NULL, sees the streams before the rows: once, or
- * once more each time the precision is raised, and the last time counts.  The point has a reference
- * and a machine then. */
-typedef struct {
-    RowSink *row;
-    FinalSink *final;
-    void *context; /* for both */
-} PointSink;
 
 /* Evaluates one point: precision as the point says or as r(T) asks for, raised where digits are not
  * proven, and where the judged error is a bound above the tolerance, until it is a value or
- * within.  *passed: no row fails (see row_passes).  false: a layer cannot be had. */
-bool point_evaluate(bool *passed, const Shared *shared, const Point *point, const PointSink *sink)
+ * within.  final: with its context, or NULL.  The rows [depth], to be freed; NULL: a layer cannot
+ * be had. */
+Row *point_evaluate(const Shared *shared, const Point *point, FinalSink *final, void *context)
     __attribute__((warn_unused_result));
 
-/* Is a cell, which is there, worse than another?  A total order, so that threads change nothing:
- * not a number, infinite, larger, and of equals a bound before a value. */
+/* NULL is fine. */
+void point_rows_free(Row *rows, const Point *point);
+
+/* Is a cell worse than another?  A total order, so that threads change nothing: not a number,
+ * infinite, larger, of equals a bound before a value, and what is absent last. */
 bool cell_is_worse(const RefCell *cell, const RefCell *worst);
 
 /* The largest over all layers, upper bounds where unresolved; NaN where a machine value is not

@@ -3,7 +3,7 @@
  */
 #include "figure.h"
 
-#include <math.h>
+#include "evaluate.h"
 
 enum { FIGURE_BITS = 53 };
 
@@ -29,29 +29,17 @@ void figure_cell(RefCell *cell, const Figure *figure)
     mpfr_mul_2si(cell->value, cell->value, figure->exponent, MPFR_RNDN);
 }
 
-/* 0 nothing, 1 zero, 2 a number, 3 infinite, 4 not a number. */
-static int rank_of(const Figure *figure)
-{
-    switch (figure->state) {
-    case CELL_ABSENT: return 0;
-    case CELL_ZERO: return 1;
-    case CELL_VALUE:
-    case CELL_BOUND: return 2;
-    case CELL_NONFINITE: break;
-    }
-    return isnan(figure->mantissa) ? 4 : 3;
-}
-
 bool figure_is_worse(const Figure *a, const Figure *b)
 {
-    int rank = rank_of(a), other = rank_of(b);
-    if (rank != other || rank != 2) {
-        return rank > other;
-    }
-    if (a->exponent != b->exponent) {
-        return a->exponent > b->exponent;
-    }
-    return a->mantissa > b->mantissa || (a->mantissa == b->mantissa && a->state > b->state);
+    RefCell left, right;
+    ref_cell_init(&left, REF_DIGITS);
+    ref_cell_init(&right, REF_DIGITS);
+    figure_cell(&left, a);
+    figure_cell(&right, b);
+    bool worse = cell_is_worse(&left, &right);
+    ref_cell_clear(&left);
+    ref_cell_clear(&right);
+    return worse;
 }
 
 void figure_add(mpfr_ptr sum, const Figure *figure)

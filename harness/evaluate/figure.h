@@ -19,8 +19,7 @@ Figure figure_of(const RefCell *cell);
 /* The other way round; the cell keeps its digits. */
 void figure_cell(RefCell *cell, const Figure *figure);
 
-/* Is a worse than b?  A total order, so that threads change nothing: nothing, zero, numbers by size
- * and of equals a value before a bound, infinite, not a number. */
+/* As cell_is_worse. */
 bool figure_is_worse(const Figure *a, const Figure *b);
 
 /* sum += the number; not a number where it is none. */

@@ -16,12 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A point's rows on their way into text. */
-typedef struct {
-    FILE *file;
-    PointOutcome *outcome;
-} RowFile;
-
 static void outcome_init(PointOutcome *outcome)
 {
     *outcome = (PointOutcome){0};
@@ -38,27 +32,24 @@ static void outcome_add(PointOutcome *outcome, const Point *point, const Row *ro
     }
 }
 
-static void take_row(void *context, const Point *point, const Row *row)
-{
-    RowFile *rows = context;
-    outcome_add(rows->outcome, point, row);
-    table_write_row(rows->file, point, row);
-}
-
 bool rows_evaluate(PointRows *rows, const Shared *shared, const Point *point)
 {
-    bool passed;
     double start = clock_seconds();
     *rows = (PointRows){0};
-    outcome_init(&rows->outcome);
-    RowFile taken = {.file = text_stream(&rows->text, &rows->length), .outcome = &rows->outcome};
-    bool ok = point_evaluate(&passed, shared, point, &(PointSink){take_row, NULL, &taken});
-    (void)text_close(taken.file, &rows->text);
-    rows->seconds = clock_seconds() - start;
-    if (!ok) {
-        rows_clear(rows);
+    Row *evaluated = point_evaluate(shared, point, NULL, NULL);
+    if (evaluated == NULL) {
+        return false;
     }
-    return ok;
+    outcome_init(&rows->outcome);
+    FILE *file = text_stream(&rows->text, &rows->length);
+    for (size_t l = 0; l < point->spec.depth; l++) {
+        outcome_add(&rows->outcome, point, &evaluated[l]);
+        table_write_row(file, point, &evaluated[l]);
+    }
+    (void)text_close(file, &rows->text);
+    point_rows_free(evaluated, point);
+    rows->seconds = clock_seconds() - start;
+    return true;
 }
 
 void rows_clear(PointRows *rows)

@@ -198,20 +198,14 @@ void layer_take(LayerWorst *layer, size_t number, const Point *point, const Row 
     layer_judge(layer, point->judge);
 }
 
-static bool is_worse(const RefCell *cell, const RefCell *worst)
-{
-    return cell->state != CELL_ABSENT &&
-           (worst->state == CELL_ABSENT || cell_is_worse(cell, worst));
-}
-
 void layer_join(LayerWorst *all, const LayerWorst *one)
 {
     for (int kind = 0; kind < ERROR_KINDS; kind++) {
-        if (is_worse(&one->worst[kind], &all->worst[kind])) {
+        if (cell_is_worse(&one->worst[kind], &all->worst[kind])) {
             ref_cell_set(&all->worst[kind], &one->worst[kind]);
             ref_cell_set(&all->logs[kind], &one->logs[kind]);
         }
-        if (is_worse(&one->judged[kind], &all->judged[kind])) {
+        if (cell_is_worse(&one->judged[kind], &all->judged[kind])) {
             ref_cell_set(&all->judged[kind], &one->judged[kind]);
         }
     }

@@ -7,6 +7,7 @@
 #include "../../base/decimal.h"
 #include "../../base/message.h"
 #include "../../base/ticker.h"
+#include "../../evaluate/verdict.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -99,13 +100,6 @@ void input_rows_join(const InputRows *rows)
     pthread_mutex_unlock(&verify->kept->lock);
 }
 
-static void take_row(void *context, const Point *point, const Row *row)
-{
-    InputRows *rows = context;
-    size_t number = inputs_number(&rows->verify->inputs, rows->input);
-    layer_take(&rows->layers[row->layer - 1], number, point, row);
-}
-
 static void take_final(void *context, const FinalStreams *final)
 {
     InputRows *rows = context;
@@ -117,10 +111,15 @@ static bool evaluate_input(void *context, size_t i, const Shared *shared, const 
     Verify *verify = context;
     InputRows rows;
     double start = clock_seconds();
-    const PointSink sink = {take_row, verify->has_logits ? take_final : NULL, &rows};
     input_rows_init(&rows, verify, i);
-    bool ok = point_evaluate(&rows.passed, shared, point, &sink) &&
-              keep_add(verify->kept, &rows, clock_seconds() - start);
+    Row *evaluated = point_evaluate(shared, point, verify->has_logits ? take_final : NULL, &rows);
+    rows.passed = true;
+    for (size_t l = 0; evaluated != NULL && l < verify->model->depth; l++) {
+        layer_take(&rows.layers[l], inputs_number(&verify->inputs, i), point, &evaluated[l]);
+        rows.passed = row_passes(point, &evaluated[l]) && rows.passed;
+    }
+    point_rows_free(evaluated, point);
+    bool ok = evaluated != NULL && keep_add(verify->kept, &rows, clock_seconds() - start);
     if (ok) {
         input_rows_join(&rows);
     }
