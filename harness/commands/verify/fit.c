@@ -135,7 +135,7 @@ static double phase_seconds(const Verify *verify, Phase phase)
     return uses_of(verify, phase) * (count * verify->seconds_of[phase] + (count - kept) * base);
 }
 
-void verify_phase(Verify *verify, Phase phase, const char *label)
+Ticker *verify_phase(Verify *verify, Phase phase, const char *label)
 {
     Ensemble *ensemble = &verify->ensemble;
     double cost = phase_seconds(verify, phase), uses = uses_of(verify, phase);
@@ -143,6 +143,7 @@ void verify_phase(Verify *verify, Phase phase, const char *label)
     ensemble->unit_cost = cost / (uses * (double)(units > 0 ? units : 1));
     progress_phase(&verify->kept->progress, label, uses > 1 ? "evaluations" : "inputs",
                    uses > 1 ? 0 : units, cost);
+    return ticker_open(&verify->kept->lock, &verify->kept->progress);
 }
 
 /* Of all phases, in seconds of a thread. */

@@ -40,7 +40,7 @@ void verify_write_rows(FILE *file, const void *row)
     if (verify->has_logits) {
         verify_means(&means, verify);
     }
-    if (verify->has_logits && verify->lists_positions) {
+    if (verify->has_logits && verify->options->positions != NULL) {
         verify_write_positions(file, verify);
     }
     for (size_t l = 0; l < depth; l++) {
@@ -49,7 +49,7 @@ void verify_write_rows(FILE *file, const void *row)
         if (l + 1 == depth && verify->has_logits) {
             verify_row_logits(&layer, verify->errors.error, verify->logits.margin,
                               verify->errors.changed);
-            position_means_put(&layer, &means, verify->lists_positions);
+            position_means_put(&layer, &means, verify->options->positions != NULL);
         }
         verify_write_key(file, &point);
         verify_row_write(file, &layer);
@@ -260,6 +260,7 @@ Conclusion verify_print_verdict(FILE *file, const Grid *grid, const Verdict *ver
     const Point *first = grid_first_judged(grid);
     const Point *point = first != NULL ? first : &grid->points[0];
     const VerifyLimit *limit = &verdict->limit;
+    const Inputs *inputs = &verdict->chosen_inputs.inputs;
     bool passed = verdict->outcome.failed == 0, several = has_several_omegas(grid);
     bool within = limit->known ? limit->passed : passed;
     Conclusion conclusion = !passed         ? CONCLUSION_FAIL
@@ -274,7 +275,7 @@ Conclusion verify_print_verdict(FILE *file, const Grid *grid, const Verdict *ver
         fprintf(file, "at omega %s", text);
     }
     if (verdict->chosen) {
-        bool goes_on = point->judged || !passed || verdict->sampled > 0;
+        bool goes_on = point->judged || !passed || *inputs->of != '\0';
         fprintf(file, ", chosen on the same inputs%s", goes_on ? "," : "");
     }
     if (point->judged) {
@@ -284,8 +285,8 @@ Conclusion verify_print_verdict(FILE *file, const Grid *grid, const Verdict *ver
     } else {
         fputs(passed ? "" : " (no tolerance given)", file);
     }
-    if (verdict->sampled > 0) {
-        fprintf(file, " over a sample of %zu of %s inputs", verdict->sampled, verdict->of);
+    if (*inputs->of != '\0') {
+        fprintf(file, " over a sample of %zu of %s inputs", inputs->count, inputs->of);
     }
     if (verdict->outcome.run->certify) {
         print_certified(file, verdict->bounds);

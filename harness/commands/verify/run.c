@@ -129,8 +129,7 @@ static bool evaluate_input(void *context, size_t i, const Shared *shared, const 
 
 bool verify_open_inputs(Verify *verify)
 {
-    verify_phase(verify, PHASE_ORIGINAL, "original");
-    Ticker *ticker = ticker_open(&verify->kept->lock, &verify->kept->progress);
+    Ticker *ticker = verify_phase(verify, PHASE_ORIGINAL, "original");
     bool ok = ensemble_open(&verify->ensemble);
     if (verify->has_logits) {
         logits_keep(&verify->logits, verify->ensemble.kept);
@@ -189,8 +188,7 @@ bool verify_evaluate(Verify *verify, double omega)
     if (!keep_restore(verify)) {
         return false;
     }
-    verify_phase(verify, PHASE_OMEGA, label);
-    Ticker *ticker = ticker_open(&verify->kept->lock, &verify->kept->progress);
+    Ticker *ticker = verify_phase(verify, PHASE_OMEGA, label);
     verify->ensemble.done = verify->done;
     bool ok = ensemble_each(&verify->ensemble, omega, evaluate_input, verify);
     verify->ensemble.done = NULL;
@@ -207,11 +205,10 @@ bool verify_evaluate(Verify *verify, double omega)
 
 bool verify_search(Verify *verify)
 {
-    verify_phase(verify, PHASE_SEARCH, "search");
     if (verify->template->judge_of != JUDGE_STREAMS) {
         logits_judge(&verify->logits, &verify->ensemble);
     }
-    Ticker *ticker = ticker_open(&verify->kept->lock, &verify->kept->progress);
+    Ticker *ticker = verify_phase(verify, PHASE_SEARCH, "search");
     verify->sought = ensemble_search(&verify->ensemble, &verify->found);
     ticker_close(ticker);
     return verify->sought;
@@ -245,8 +242,7 @@ bool verify_search_predictions(Verify *verify, OmegaSearch *found)
                             .rises = true};
     ensemble_range(&options, &verify->ensemble);
     verify->logits.judged = JUDGE_LOGITS; /* no KL is worked out */
-    verify_phase(verify, PHASE_PREDICTIONS, "search for predictions");
-    Ticker *ticker = ticker_open(&verify->kept->lock, &verify->kept->progress);
+    Ticker *ticker = verify_phase(verify, PHASE_PREDICTIONS, "search for predictions");
     bool ok = omega_search(found, prediction_error, verify, &options);
     ticker_close(ticker);
     return ok;

@@ -146,7 +146,6 @@ static int judge_template(Verdict *verdict, Grid *grid, const Point *template, i
                      .positions = verdict->chosen_inputs.positions,
                      .template = template,
                      .model = template->source->file,
-                     .lists_positions = run->positions != NULL,
                      .passed = true,
                      .outcome = &verdict->outcome,
                      .kept = &verdict->kept,
@@ -156,10 +155,6 @@ static int judge_template(Verdict *verdict, Grid *grid, const Point *template, i
     verify_limit_worsen(&verdict->limit, &verify.limit);
     verdict->bounds += verify.bounds;
     verdict->chosen = verdict->chosen || verify.chosen == OMEGA_FOUND;
-    if (*verify.inputs.of != '\0') {
-        verdict->sampled = verify.inputs.count;
-        strcpy(verdict->of, verify.inputs.of);
-    }
     verify_clear(&verify);
     return status;
 }

@@ -15,6 +15,7 @@
 #include "../../../reference/guarantee/guarantee.h"
 #include "../../base/conclusion.h"
 #include "../../base/decimal.h"
+#include "../../base/ticker.h"
 #include "../../evaluate/ensemble.h"
 #include "../../evaluate/logits.h"
 #include "../../evaluate/omega_print.h"
@@ -99,7 +100,6 @@ typedef struct {
     Ensemble ensemble;
     Logits logits;
     bool has_logits;
-    bool lists_positions;  /* a row for every position that is looked at */
     LayerWorst *layers;    /* [depth], of the Omega at hand, as are those below */
     bool *done;            /* [inputs.count], inputs that an interrupted run left */
     double omega, seconds; /* seconds: that it took; omega 0: nothing was evaluated yet */
@@ -146,9 +146,7 @@ typedef struct {
     Chosen chosen_inputs;
     Kept kept;
     size_t bounds;
-    bool chosen;    /* some Omega was, by the inputs that it is judged on */
-    size_t sampled; /* inputs of a sample, of `of` (see Inputs); 0: they are none */
-    char of[sizeof((Inputs *)0)->of];
+    bool chosen; /* some Omega was, by the inputs that it is judged on */
 } Verdict;
 
 /* ---- A template ------------------------------------------------------------------------------ */
@@ -231,8 +229,9 @@ bool verify_search(Verify *verify) __attribute__((warn_unused_result));
  * progress.  0; 2 after a message with the figures; 99 after one when a layer cannot be had. */
 int verify_make_room(Verify *verify) __attribute__((warn_unused_result));
 
-/* Begins a phase for whoever reads of progress. */
-void verify_phase(Verify *verify, Phase phase, const char *label);
+/* Begins a phase for whoever reads of progress, until the ticker is closed. */
+Ticker *verify_phase(Verify *verify, Phase phase, const char *label)
+    __attribute__((warn_unused_result));
 
 /* At most, of the model, with the layers in which so many threads are; and of an input that is
  * evaluated, beside it: its streams, and what is kept. */
