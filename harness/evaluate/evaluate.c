@@ -318,9 +318,6 @@ static Row *evaluate_rows(Evaluation *evaluation)
     RefBase *own = NULL;
     const Point *point = evaluation->point;
     const Shared *shared = evaluation->shared;
-    bool difference = point->reference == REFERENCE_DIFFERENCE;
-    bool streams = !difference || point->judge == ERROR_APPROXIMATION;
-    const RefLimit limit = streams ? REF_LIMIT_STREAMS : REF_LIMIT_NONE;
     mpfr_prec_t bits = 0;
     bool ok = true;
     int raises = 0;
@@ -336,7 +333,7 @@ static Row *evaluate_rows(Evaluation *evaluation)
         evaluation->bits = bits;
         if (evaluation->base != NULL && ref_base_bits(evaluation->base) != bits) {
             ref_base_clear(own);
-            own = shared_base(shared, bits, limit);
+            own = shared_base(shared, bits, point_limit(point));
             evaluation->base = own;
             ok = own != NULL;
         }

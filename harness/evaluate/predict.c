@@ -58,9 +58,7 @@ CaseStatus point_predict(PointBytes *bytes, const char **reason, const Point *po
         bytes->base += shared_original_bytes(&pair.original);
     }
     if (point_has_reference(point)) {
-        bool limit =
-            point->reference != REFERENCE_DIFFERENCE || point->judge == ERROR_APPROXIMATION;
-        bytes->base += ref_base_bytes(&pair, bits, limit ? REF_LIMIT_STREAMS : REF_LIMIT_NONE);
+        bytes->base += ref_base_bytes(&pair, bits, point_limit(point));
         bytes->run = 2 * ref_run_bytes(&pair, bits) + ref_certify_bytes(&pair);
     }
     if (point->reference == REFERENCE_DIFFERENCE) {

@@ -47,20 +47,21 @@ double shared_tape_room(double memory, size_t points)
     return points > 1 ? memory / 16 : 0;
 }
 
-/* The base keeps r(T_infinity)'s streams for points that are no differences, and where the
- * approximation is judged; for differences a record of all they read, if there is room. */
+RefLimit point_limit(const Point *point)
+{
+    bool difference = point->reference == REFERENCE_DIFFERENCE;
+    return !difference || point->judge == ERROR_APPROXIMATION ? REF_LIMIT_STREAMS : REF_LIMIT_NONE;
+}
+
+/* What one of the points wants; for differences a record of all they read, if there is room. */
 static RefLimit choose_limit(const Pair *pair, const Sharing *of, mpfr_prec_t bits)
 {
     const Point *const *points = of->points;
     RefLimit limit = REF_LIMIT_NONE;
     bool differences = false;
     for (size_t i = 0; i < of->count; i++) {
-        bool difference = points[i]->reference == REFERENCE_DIFFERENCE;
-        differences = differences || difference;
-        if (!point_has_reference(points[i])) {
-            continue;
-        }
-        if (!difference || points[i]->judge == ERROR_APPROXIMATION) {
+        differences = differences || points[i]->reference == REFERENCE_DIFFERENCE;
+        if (point_has_reference(points[i]) && point_limit(points[i]) == REF_LIMIT_STREAMS) {
             limit = REF_LIMIT_STREAMS;
         }
     }

@@ -42,6 +42,10 @@ Shared *shared_make_member(const Shared *family, const Point *point, double tape
 
 void shared_clear(Shared *shared);
 
+/* What a base keeps of r(T_infinity) for a point: its streams, but not for a difference, unless the
+ * approximation is judged. */
+RefLimit point_limit(const Point *point);
+
 /* tape_room for a group of so many points, where memory bytes may be used. */
 double shared_tape_room(double memory, size_t points);
 
