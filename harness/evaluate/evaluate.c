@@ -229,11 +229,13 @@ static void judge_row(Evaluation *evaluation, Row *row)
         evaluation->wanted = fmax(evaluation->wanted, judged_wanted(evaluation, judged));
     }
     if (row->layer == pair->original.depth && evaluation->final != NULL) {
-        const FinalStreams streams = {.shared = evaluation->shared,
-                                      .point = point,
-                                      .layer = {pair, evaluation->base, row->layer, evaluation->run,
-                                                &evaluation->converted, &evaluation->original}};
-        evaluation->final(evaluation->context, &streams);
+        const RefLayer last = {pair,
+                               evaluation->base,
+                               row->layer,
+                               evaluation->run,
+                               &evaluation->converted,
+                               &evaluation->original};
+        evaluation->final(evaluation->context, point, &last);
     }
 }
 

@@ -6,16 +6,10 @@
 
 #include "shared.h"
 
-/* The streams after the last layer, as long as the call lasts. */
-typedef struct {
-    const Shared *shared;
-    const Point *point;
-    RefLayer layer; /* the last, with a run and both machines' views */
-} FinalStreams;
-
-/* Looks at them: once, or once more each time the precision is raised, and the last time counts.
- * The point has a reference and a machine then. */
-typedef void FinalSink(void *context, const FinalStreams *final);
+/* Looks at the streams after the last layer, with a run and both machines' views, which are there
+ * as long as the call lasts: once, or once more each time the precision is raised, and the last
+ * time counts.  The point has a reference and a machine then. */
+typedef void FinalSink(void *context, const Point *point, const RefLayer *last);
 
 /* Evaluates one point: precision as the point says or as r(T) asks for, raised where digits are not
  * proven, and where the judged error is a bound above the tolerance, until it is a value or

@@ -65,7 +65,6 @@ void logits_init(Logits *logits, const Inputs *inputs, const ModelFile *model,
                         .d = model->d,
                         .classes = model->classes,
                         .by_class = model->tied},
-        .positions = positions,
         .has_loss = inputs->tokens != NULL && model->classes == model->vocabulary,
         .rows = positions->count,
         .margin = INFINITY,
@@ -73,6 +72,17 @@ void logits_init(Logits *logits, const Inputs *inputs, const ModelFile *model,
     pthread_mutex_init(&logits->lock, NULL);
     logits->gain = ref_logits_gain(&logits->unembedding);
     logits->found = need_zeros(inputs->count, logits->rows * sizeof *logits->found);
+    logits->first = need_zeros(inputs->count + 1, sizeof *logits->first);
+    for (size_t i = 0, k = 0; i < inputs->count; i++) {
+        bool once = positions->once && inputs->from != NULL;
+        for (size_t p = once ? inputs->from[i] : 0; p < positions->n; p++) {
+            if (positions->index[p] < positions->count) {
+                logits->found[k].input = i;
+                logits->found[k++].index = p;
+            }
+        }
+        logits->first[i + 1] = k;
+    }
 }
 
 void logits_keep(Logits *logits, size_t kept)
@@ -88,66 +98,16 @@ void logits_clear(Logits *logits)
     }
     free(logits->value);
     free(logits->found);
+    free(logits->first);
     pthread_mutex_destroy(&logits->lock);
     *logits = (Logits){0};
 }
 
-/* The first run of positions of input i that are looked at, from that one on; count 0: none. */
-static RefRows next_run(const Logits *logits, size_t i, size_t from)
-{
-    const Positions *positions = logits->positions;
-    const size_t *before = positions->once ? logits->inputs->from : NULL;
-    size_t first = before != NULL && before[i] > from ? before[i] : from;
-    while (first < positions->n && positions->index[first] == positions->count) {
-        first++;
-    }
-    size_t end = first;
-    while (end < positions->n && positions->index[end] < positions->count) {
-        end++;
-    }
-    return (RefRows){first, end - first};
-}
-
-static size_t place_of(const Logits *logits, size_t i, size_t position)
-{
-    return i * logits->rows + logits->positions->index[position];
-}
-
-static Position *position_at(const Logits *logits, size_t i, size_t position)
-{
-    return &logits->found[place_of(logits, i, position)];
-}
-
-/* The next block of an input, of at most `most` positions, from where its rows end.  false: there
- * is none. */
-static bool next_block(LogitsBlock *block, const Logits *logits, size_t most)
-{
-    size_t end = block->rows.first + block->rows.count;
-    size_t left = block->run.first + block->run.count - end;
-    if (left == 0) {
-        block->run = next_run(logits, block->i, end);
-        end = block->run.first;
-        left = block->run.count;
-    }
-    block->rows = (RefRows){end, left < most ? left : most};
-    return left > 0;
-}
-
-Position *logits_next(LogitsBlock *at, const Logits *logits)
-{
-    while (!next_block(at, logits, 1)) {
-        if (at->i + 1 >= logits->inputs->count) {
-            return NULL;
-        }
-        *at = (LogitsBlock){.i = at->i + 1};
-    }
-    return position_at(logits, at->i, at->rows.first);
-}
-
 /* The token behind a position, or -1: what a loss would be of. */
-static int64_t next_token(const Logits *logits, size_t i, size_t p)
+static int64_t next_token(const Logits *logits, const Position *position)
 {
     const Inputs *inputs = logits->inputs;
+    const size_t i = position->input, p = position->index;
     if (!logits->has_loss) {
         return -1;
     }
@@ -157,27 +117,24 @@ static int64_t next_token(const Logits *logits, size_t i, size_t p)
     return inputs->next != NULL ? inputs->next[i] : -1;
 }
 
-/* One thread's work on an input, block after block: the unembedding with the case's final norm,
- * r(T)'s logits, what is compared with them, and the machine's. */
+/* One thread's work on an input, block after block of neighbours: the unembedding with the case's
+ * final norm, r(T)'s logits, what is compared with them, and the machine's. */
 typedef struct {
     Logits *logits;
-    LogitsBlock block;
     size_t most; /* rows of a block */
     RefUnembedding unembedding;
     RefLogits *own, *change;
-    const RefLogits *original; /* r(T)'s: own, or kept; the block's in their rows from `first` on */
-    size_t first;
+    const RefLogits *original;  /* r(T)'s: own, or kept */
     double *converted, *native; /* [most, classes] of m(T') and m(T) */
     RefSoftmax **softmax;       /* [threads] */
     int threads;
 } Taking;
 
-static void taking_init(Taking *taking, Logits *logits, size_t i, const Shared *shared)
+static void taking_init(Taking *taking, Logits *logits, const Pair *pair)
 {
     size_t rows = block_rows(logits), classes = logits->unembedding.classes;
     bool several = rows * classes >= PARALLEL_NUMBERS;
     *taking = (Taking){.logits = logits,
-                       .block.i = i,
                        .most = rows,
                        .unembedding = logits->unembedding,
                        .own = ref_logits_make(rows, classes),
@@ -185,7 +142,7 @@ static void taking_init(Taking *taking, Logits *logits, size_t i, const Shared *
                        .converted = need_zeros(rows * classes, sizeof(double)),
                        .native = need_zeros(rows * classes, sizeof(double)),
                        .threads = several ? omp_get_max_threads() : 1};
-    taking->unembedding.norm = shared->pair.final_norm;
+    taking->unembedding.norm = pair->final_norm;
     taking->softmax = need_zeros((size_t)taking->threads, sizeof(RefSoftmax *));
     for (int t = 0; t < taking->threads; t++) {
         taking->softmax[t] = ref_softmax_make(classes);
@@ -204,24 +161,20 @@ static void taking_clear(Taking *taking)
     free(taking->softmax);
 }
 
-/* r(T)'s logits of the block. */
-static void original_logits(Taking *taking, const RefBase *base)
+/* r(T)'s logits of a block, whose first position is found[k]. */
+static void original_logits(Taking *taking, const RefBase *base, size_t k, RefRows rows)
 {
     Logits *logits = taking->logits;
-    const LogitsBlock *block = &taking->block;
     taking->original = taking->own;
-    taking->first = 0;
-    if (block->i >= logits->kept) {
-        ref_logits_original(taking->own, base, block->rows, &taking->unembedding);
+    if (logits->found[k].input >= logits->kept) {
+        ref_logits_original(taking->own, base, rows, &taking->unembedding);
         return;
     }
-    RefLogits **kept = &logits->value[place_of(logits, block->i, block->run.first)];
-    taking->first = block->rows.first - block->run.first;
-    if (*kept == NULL) {
-        *kept = ref_logits_make(block->run.count, logits->unembedding.classes);
-        ref_logits_original(*kept, base, block->run, &taking->unembedding);
+    if (logits->value[k] == NULL) {
+        logits->value[k] = ref_logits_make(rows.count, logits->unembedding.classes);
+        ref_logits_original(logits->value[k], base, rows, &taking->unembedding);
     }
-    taking->original = *kept;
+    taking->original = logits->value[k];
 }
 
 /* Row r of the block. */
@@ -229,7 +182,7 @@ static PositionLogits row_logits(const Taking *taking, size_t r, const Point *po
 {
     size_t classes = taking->unembedding.classes;
     int thread = taking->threads > 1 ? omp_get_thread_num() : 0;
-    return (PositionLogits){.original = ref_logits_row(taking->original, taking->first + r),
+    return (PositionLogits){.original = ref_logits_row(taking->original, r),
                             .converted = taking->converted + r * classes,
                             .native = taking->native + r * classes,
                             .change = taking->change,
@@ -259,8 +212,8 @@ static void add_position(LogitErrors *all, const Position *position, const Figur
 void logits_sum(Logits *logits)
 {
     logits->errors = (LogitErrors){.kl.state = CELL_ABSENT};
-    LogitsBlock at = {0};
-    for (const Position *position; (position = logits_next(&at, logits)) != NULL;) {
+    for (size_t k = 0; k < logits_count(logits); k++) {
+        const Position *position = &logits->found[k];
         add_position(&logits->errors, position, &position->means[POSITION_KL + AGAINST_MACHINE]);
         logits->margin = fmin(logits->margin, position->margin);
     }
@@ -273,11 +226,11 @@ typedef struct {
 } Comparing;
 
 /* One position of a search; only what is judged of it is worked out. */
-static void compare_one(Logits *logits, size_t i, size_t p, const PositionLogits *row)
+static void compare_one(Logits *logits, Position *known, const PositionLogits *row)
 {
     const Figure none = {.state = CELL_ABSENT};
     bool kl = logits->judged == JUDGE_KL;
-    Position *known = position_at(logits, i, p), position = *known;
+    Position position = *known;
     position_compare(&position, row, kl);
     known->predicted = position.predicted;
     known->margin = position.margin;
@@ -290,42 +243,46 @@ static void compare_one(Logits *logits, size_t i, size_t p, const PositionLogits
 }
 
 /* All positions of input i, block after block: everything about them from its streams, or, where
- * final is NULL, a search's question to x, the last stream of m(T') or m(T). */
-static void take_input(Logits *logits, size_t i, const Shared *shared, const Point *point,
-                       const MachineView *x, const FinalStreams *final)
+ * last is NULL, a search's question to x, the last stream of m(T') or m(T). */
+static void take_input(Logits *logits, size_t i, const Pair *pair, const RefBase *base,
+                       const Point *point, const MachineView *x, const RefLayer *last)
 {
     const ArithmeticInfo *arithmetic = arithmetic_info(point->arithmetic);
-    const RefBase *base = final != NULL ? final->layer.base : shared->base;
     Taking taking;
-    taking_init(&taking, logits, i, shared);
+    taking_init(&taking, logits, pair);
     const RefUnembedding *unembedding = &taking.unembedding;
-    while (next_block(&taking.block, logits, taking.most)) {
-        const RefRows rows = taking.block.rows;
-        original_logits(&taking, base);
+    for (size_t k = logits->first[i], end = logits->first[i + 1]; k < end;) {
+        Position *found = &logits->found[k];
+        RefRows rows = {found->index, 1};
+        while (rows.count < taking.most && k + rows.count < end &&
+               found[rows.count].index == rows.first + rows.count) {
+            rows.count++;
+        }
+        original_logits(&taking, base, k, rows);
         unembed_machine(taking.converted, x, rows, unembedding, arithmetic, false);
-        if (final != NULL) {
-            ref_logits_change(taking.change, &final->layer, rows, unembedding);
-            unembed_machine(taking.native, final->layer.original, rows, unembedding, arithmetic,
-                            false);
+        if (last != NULL) {
+            ref_logits_change(taking.change, last, rows, unembedding);
+            unembed_machine(taking.native, last->original, rows, unembedding, arithmetic, false);
         }
 #pragma omp parallel for schedule(dynamic) num_threads(taking.threads) if (taking.threads > 1)
         for (size_t r = 0; r < rows.count; r++) {
             ref_thread_setup();
             PositionLogits row = row_logits(&taking, r, point);
-            if (final != NULL) {
-                row.next = next_token(logits, i, rows.first + r);
-                position_take(position_at(logits, i, rows.first + r), &row, final, rows.first + r);
+            if (last != NULL) {
+                row.next = next_token(logits, &found[r]);
+                position_take(&found[r], &row, last);
             } else {
-                compare_one(logits, i, rows.first + r, &row);
+                compare_one(logits, &found[r], &row);
             }
         }
+        k += rows.count;
     }
     taking_clear(&taking);
 }
 
-void logits_take(Logits *logits, size_t i, const FinalStreams *final)
+void logits_take(Logits *logits, size_t i, const Point *point, const RefLayer *last)
 {
-    take_input(logits, i, final->shared, final->point, final->layer.converted, final);
+    take_input(logits, i, last->pair, last->base, point, last->converted, last);
 }
 
 static bool compare_member(void *context, size_t i, const Shared *shared, const Point *point)
@@ -346,7 +303,7 @@ static bool compare_member(void *context, size_t i, const Shared *shared, const 
         ok = machine_streams(x, &start, point, d, false);
     }
     if (ok) {
-        take_input(logits, i, shared, point, &view, NULL);
+        take_input(logits, i, &shared->pair, shared->base, point, &view, NULL);
     }
     free(x);
     return ok;

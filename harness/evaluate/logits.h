@@ -31,12 +31,12 @@ void logit_errors_judged(mpfr_ptr worst, const LogitErrors *errors, JudgeOf of);
 typedef struct {
     const Inputs *inputs;
     RefUnembedding unembedding;
-    const Positions *positions; /* those that are looked at, the caller's */
-    bool has_loss;              /* the classes are the vocabulary, and tokens are known */
-    double gain;                /* see ref_logits_gain */
-    size_t kept, rows;          /* rows: positions of an input, at most */
-    RefLogits **value;    /* [kept, rows] of r(T), of a run by its first; NULL: not known yet */
-    Position *found;      /* [inputs, rows] what logits_take found */
+    bool has_loss;        /* the classes are the vocabulary, and tokens are known */
+    double gain;          /* see ref_logits_gain */
+    size_t kept, rows;    /* rows: positions of an input, at most */
+    Position *found;      /* [first[inputs]] those looked at, with what logits_take found */
+    size_t *first;        /* [inputs + 1] where each input's begin */
+    RefLogits **value;    /* [first[kept]] of r(T), of a block by its first; NULL: not known yet */
     double margin;        /* the smallest, over positions compared so far */
     LogitErrors errors;   /* of positions compared, until they are set to zero */
     JudgeOf judged;       /* what a search compares */
@@ -61,19 +61,15 @@ void logits_clear(Logits *logits);
 /* Those of so many inputs are to be kept. */
 void logits_keep(Logits *logits, size_t kept);
 
-/* Positions `rows` of input i, within the run of them that is looked at. */
-typedef struct {
-    size_t i;
-    RefRows run, rows;
-} LogitsBlock;
-
-/* Goes to the next position of all inputs that is looked at, in order, as rows.first; *at begins as
- * {0}.  Returns the findings at it; NULL: there is none. */
-Position *logits_next(LogitsBlock *at, const Logits *logits);
+/* How many there are, of all inputs. */
+static inline size_t logits_count(const Logits *logits)
+{
+    return logits->first[logits->inputs->count];
+}
 
 /* Everything about input i's positions, from its streams, into positions.  May be
  * called from several threads at once. */
-void logits_take(Logits *logits, size_t i, const FinalStreams *final);
+void logits_take(Logits *logits, size_t i, const Point *point, const RefLayer *last);
 
 /* logits->errors = the worst of all positions that logits_take found. */
 void logits_sum(Logits *logits);

@@ -77,24 +77,23 @@ static void entry_off(mpfr_ptr off, const RefCell *cell)
     }
 }
 
-static void offs_init(Offs *offs, const PositionLogits *logits, const FinalStreams *final, size_t p)
+static void offs_init(Offs *offs, const PositionLogits *logits, const RefLayer *last, size_t p)
 {
-    const Pair *pair = &final->shared->pair;
     RefCell(*error)[NORM_COUNT] = offs->errors.error;
     mpfr_t x_off, e_off, more;
     mpfr_inits2(64, offs->original, offs->change, x_off, e_off, more, (mpfr_ptr)0);
     ref_errors_init(&offs->errors);
-    ref_errors_set_digits(&offs->errors, point_digits(final->point));
-    ref_compare_rows(&offs->errors, &final->layer, (RefRows){p, 1});
+    ref_errors_set_digits(&offs->errors, logits->digits);
+    ref_compare_rows(&offs->errors, last, (RefRows){p, 1});
     entry_off(x_off, &error[ERROR_NATIVE][NORM_MAX]);
     entry_off(e_off, &error[ERROR_CONSTRUCTION][NORM_MAX]);
-    if (!pair->limit_is_original) {
+    if (!last->pair->limit_is_original) {
         entry_off(more, &error[ERROR_APPROXIMATION][NORM_MAX]);
         mpfr_add(e_off, e_off, more, MPFR_RNDU);
     }
-    const RefLogitsToken token = {logits->unembedding, logits->gain, final->layer.base, p, x_off};
+    const RefLogitsToken token = {logits->unembedding, logits->gain, last->base, p, x_off};
     ref_logits_off(offs->original, &token);
-    ref_logits_change_off(offs->change, &token, &final->layer, e_off);
+    ref_logits_change_off(offs->change, &token, last, e_off);
     mpfr_clears(x_off, e_off, more, (mpfr_ptr)0);
 }
 
@@ -146,19 +145,18 @@ static void take_errors(Position *position, const RefErrors *errors)
     ref_cell_clear(&log);
 }
 
-void position_take(Position *position, const PositionLogits *logits, const FinalStreams *final,
-                   size_t p)
+void position_take(Position *position, const PositionLogits *logits, const RefLayer *last)
 {
     const bool first = !position->known;
     Offs offs;
-    offs_init(&offs, logits, final, p);
+    offs_init(&offs, logits, last, position->index);
     take_errors(position, &offs.errors);
     predict(position, logits);
     ref_softmax_set(logits->softmax, logits->original, offs.original);
     position->means[0] = original_loss(logits);
     diverge(position, AGAINST_CONVERTED, logits, offs.change);
     position->lost =
-        !final->shared->pair.limit_is_original && (first || position->lost) &&
+        !last->pair->limit_is_original && (first || position->lost) &&
         is_lost(position->predicted, logits, ref_logits_row(logits->change, logits->row));
     ref_logits_subtract(logits->change, logits->row, logits->native, logits->original);
     diverge(position, AGAINST_NATIVE, logits, offs.original);

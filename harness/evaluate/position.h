@@ -22,6 +22,7 @@ enum { LOSSES = 1 + AGAINST_COUNT, POSITION_KL = LOSSES, POSITION_MEANS = LOSSES
 /* A loss is of the next token, in nats; absent where there is none or the classes are not the
  * vocabulary. */
 typedef struct {
+    size_t input, index;          /* of the inputs, and of its tokens, both from 0 */
     size_t predicted, machine;    /* the class of r(T)'s largest logit, and of m(T')'s */
     double error;                 /* largest |m(T') - r(T)| of a logit, NaN if one is */
     double margin;                /* by how much r(T)'s largest leads */
@@ -48,9 +49,8 @@ typedef struct {
     int digits;
 } PositionLogits;
 
-/* Everything at position p of an input. */
-void position_take(Position *position, const PositionLogits *logits, const FinalStreams *final,
-                   size_t p);
+/* Everything at a position, whose index says which. */
+void position_take(Position *position, const PositionLogits *logits, const RefLayer *last);
 
 /* Fills in the figures of m(T') alone: its prediction and its logits' error; with kl, its
  * divergence. */

@@ -115,8 +115,7 @@ static void take_position(Record *record, Position *position)
 static void take_rows(Record *record, InputRows *rows)
 {
     const Verify *verify = rows->verify;
-    LogitsBlock at = {.i = rows->input};
-    Position *position;
+    const Logits *logits = &verify->logits;
     rows->passed = count(record, rows->passed, 1) != 0;
     for (size_t l = 0; l < verify->model->depth; l++) {
         end_line(record);
@@ -128,10 +127,10 @@ static void take_rows(Record *record, InputRows *rows)
             take_cell(record, &layer->judged[kind]);
         }
     }
-    while (verify->has_logits && (position = logits_next(&at, &verify->logits)) != NULL &&
-           at.i == rows->input) {
+    for (size_t k = verify->has_logits ? logits->first[rows->input] : 0;
+         verify->has_logits && k < logits->first[rows->input + 1]; k++) {
         end_line(record);
-        take_position(record, position);
+        take_position(record, &logits->found[k]);
     }
     end_line(record);
 }

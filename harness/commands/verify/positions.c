@@ -80,9 +80,8 @@ void position_means_put(VerifyRow *row, const PositionMeans *means, bool listed)
 
 void verify_means(PositionMeans *means, const Verify *verify)
 {
-    LogitsBlock at = {0};
-    for (const Position *position; (position = logits_next(&at, &verify->logits)) != NULL;) {
-        position_means_add(means, position->means);
+    for (size_t k = 0; k < logits_count(&verify->logits); k++) {
+        position_means_add(means, verify->logits.found[k].means);
     }
 }
 
@@ -98,7 +97,7 @@ static void put_figures(VerifyRow *row, RefCell *cell, size_t column, const Figu
     }
 }
 
-static void write_position(FILE *file, RefCell *cell, const Verify *verify, const LogitsBlock *at,
+static void write_position(FILE *file, RefCell *cell, const Verify *verify,
                            const Position *position)
 {
     const Inputs *inputs = &verify->inputs;
@@ -107,7 +106,7 @@ static void write_position(FILE *file, RefCell *cell, const Verify *verify, cons
     Status status = !isfinite(position->error)         ? STATUS_OVERFLOW
                     : verify_logits_pass(verify, &own) ? STATUS_OK
                                                        : STATUS_FAIL;
-    size_t i = at->i, p = at->rows.first;
+    size_t i = position->input, p = position->index;
     VerifyRow row = {0};
     verify_row_count(&row, VERIFY_INPUTS, 1);
     verify_row_count(&row, VERIFY_LAYER, verify->points[0].spec.depth);
@@ -132,10 +131,9 @@ static void write_position(FILE *file, RefCell *cell, const Verify *verify, cons
 void verify_write_positions(FILE *file, const Verify *verify)
 {
     RefCell cell;
-    LogitsBlock at = {0};
     ref_cell_init(&cell, point_digits(verify->template));
-    for (const Position *position; (position = logits_next(&at, &verify->logits)) != NULL;) {
-        write_position(file, &cell, verify, &at, position);
+    for (size_t k = 0; k < logits_count(&verify->logits); k++) {
+        write_position(file, &cell, verify, &verify->logits.found[k]);
     }
     ref_cell_clear(&cell);
 }
@@ -181,17 +179,17 @@ static void print_means(FILE *file, const PositionMeans *means, const char *omeg
 
 static void print_first_change(FILE *file, const Verify *verify)
 {
-    LogitsBlock at = {0};
-    const Position *position = logits_next(&at, &verify->logits);
-    while (position != NULL && !position->changed) {
-        position = logits_next(&at, &verify->logits);
+    const Position *position = verify->logits.found;
+    const Position *end = position + logits_count(&verify->logits);
+    while (position < end && !position->changed) {
+        position++;
     }
-    if (position == NULL) {
+    if (position == end) {
         return;
     }
     fprintf(file, "omega %s, the first change: input %zu, position %zu, from %zu to ",
-            verify->omega_text, inputs_number(&verify->inputs, at.i), at.rows.first + 1,
-            position->predicted);
+            verify->omega_text, inputs_number(&verify->inputs, position->input),
+            position->index + 1, position->predicted);
     if (isfinite(position->error)) {
         fprintf(file, "%zu\n", position->machine);
     } else {

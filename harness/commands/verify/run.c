@@ -100,10 +100,10 @@ void input_rows_join(const InputRows *rows)
     pthread_mutex_unlock(&verify->kept->lock);
 }
 
-static void take_final(void *context, const FinalStreams *final)
+static void take_final(void *context, const Point *point, const RefLayer *last)
 {
     InputRows *rows = context;
-    logits_take(&rows->verify->logits, rows->input, final);
+    logits_take(&rows->verify->logits, rows->input, point, last);
 }
 
 static bool evaluate_input(void *context, size_t i, const Shared *shared, const Point *point)
