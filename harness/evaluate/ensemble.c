@@ -280,15 +280,11 @@ static bool first_guess(Ensemble *ensemble, double *guess)
 {
     const Point *point = ensemble->points[0];
     RefCell error;
-    long exponent;
     ref_cell_init(&error, REF_DIGITS);
     bool ok = ensemble_worst(ensemble, &error, SAMPLE_OMEGA, ERROR_CONSTRUCTION, point->norm);
     *guess = 1;
     if (ok && mpfr_regular_p(error.value)) {
-        double mantissa = mpfr_get_d_2exp(&exponent, error.value, MPFR_RNDN);
-        double log_error = log(mantissa) + (double)exponent * log(2);
-        double omega = SAMPLE_OMEGA + (log_error - log(point->tolerance)) / 2;
-        *guess = omega > 0.25 ? omega : 0.25;
+        *guess = fmax(omega_meets(SAMPLE_OMEGA, &error, point->tolerance), 0.25);
     }
     ref_cell_clear(&error);
     return ok;

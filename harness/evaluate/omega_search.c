@@ -42,13 +42,18 @@ static double highest(const Trials *search)
     return search->trial[search->count - 1].omega;
 }
 
-/* Where the master curve through a trial, ln err = ln C - 2 Omega, meets the tolerance. */
-static double meets_tolerance(const Trials *search, const Trial *trial)
+double omega_meets(double omega, const RefCell *error, double tolerance)
 {
     long exponent;
-    double mantissa = mpfr_get_d_2exp(&exponent, trial->error.value, MPFR_RNDN);
+    double mantissa = mpfr_get_d_2exp(&exponent, error->value, MPFR_RNDN);
     double log_error = log(mantissa) + (double)exponent * log(2);
-    return trial->omega + (log_error - log(search->options->tolerance)) / 2;
+    return omega + (log_error - log(tolerance)) / 2;
+}
+
+/* The same of a trial. */
+static double meets_tolerance(const Trials *search, const Trial *trial)
+{
+    return omega_meets(trial->omega, &trial->error, search->options->tolerance);
 }
 
 /* Have the last errors of the scan been too large, and above 4 times the best? */

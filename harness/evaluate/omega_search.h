@@ -71,6 +71,9 @@ typedef struct {
 
 void omega_search_clear(OmegaSearch *search);
 
+/* Where the master curve, ln err = ln C - 2 Omega, through an error at an Omega meets a tolerance. */
+double omega_meets(double omega, const RefCell *error, double tolerance);
+
 /* false: the evaluation stopped. */
 bool omega_search(OmegaSearch *search, OmegaError *error, void *context,
                   const OmegaOptions *options) __attribute__((warn_unused_result));

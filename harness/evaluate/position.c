@@ -60,12 +60,6 @@ static bool is_lost(size_t predicted, const PositionLogits *logits, mpfr_srcptr 
     return best != predicted;
 }
 
-/* The largest errors, at a position, of r(T)'s logits and of their changes to r(T'). */
-typedef struct {
-    mpfr_t original, change;
-    RefErrors errors;
-} Offs;
-
 /* off = what an entry of a cell's stream may be off by. */
 static void entry_off(mpfr_ptr off, const RefCell *cell)
 {
@@ -77,30 +71,23 @@ static void entry_off(mpfr_ptr off, const RefCell *cell)
     }
 }
 
-static void offs_init(Offs *offs, const PositionLogits *logits, const RefLayer *last, size_t p)
+/* What r(T)'s logits at a position, and their changes to r(T'), may be off by, where its streams
+ * have these errors. */
+static void logits_off(mpfr_ptr original, mpfr_ptr change, const RefErrors *errors,
+                       const PositionLogits *logits, const RefLayer *last, size_t p)
 {
-    RefCell(*error)[NORM_COUNT] = offs->errors.error;
     mpfr_t x_off, e_off, more;
-    mpfr_inits2(64, offs->original, offs->change, x_off, e_off, more, (mpfr_ptr)0);
-    ref_errors_init(&offs->errors);
-    ref_errors_set_digits(&offs->errors, logits->digits);
-    ref_compare_rows(&offs->errors, last, (RefRows){p, 1});
-    entry_off(x_off, &error[ERROR_NATIVE][NORM_MAX]);
-    entry_off(e_off, &error[ERROR_CONSTRUCTION][NORM_MAX]);
+    mpfr_inits2(64, x_off, e_off, more, (mpfr_ptr)0);
+    entry_off(x_off, &errors->error[ERROR_NATIVE][NORM_MAX]);
+    entry_off(e_off, &errors->error[ERROR_CONSTRUCTION][NORM_MAX]);
     if (!last->pair->limit_is_original) {
-        entry_off(more, &error[ERROR_APPROXIMATION][NORM_MAX]);
+        entry_off(more, &errors->error[ERROR_APPROXIMATION][NORM_MAX]);
         mpfr_add(e_off, e_off, more, MPFR_RNDU);
     }
     const RefLogitsToken token = {logits->unembedding, logits->gain, last->base, p, x_off};
-    ref_logits_off(offs->original, &token);
-    ref_logits_change_off(offs->change, &token, last, e_off);
+    ref_logits_off(original, &token);
+    ref_logits_change_off(change, &token, last, e_off);
     mpfr_clears(x_off, e_off, more, (mpfr_ptr)0);
-}
-
-static void offs_clear(Offs *offs)
-{
-    ref_errors_clear(&offs->errors);
-    mpfr_clears(offs->original, offs->change, (mpfr_ptr)0);
 }
 
 /* KL and loss of the change, which is known to +-off. */
@@ -120,18 +107,6 @@ static void diverge(Position *position, Against against, const PositionLogits *l
     ref_cell_clear(&loss);
 }
 
-static Figure original_loss(const PositionLogits *logits)
-{
-    RefCell loss;
-    ref_cell_init(&loss, logits->digits);
-    if (logits->next >= 0) {
-        ref_softmax_loss(&loss, logits->softmax, (size_t)logits->next);
-    }
-    Figure figure = figure_of(&loss);
-    ref_cell_clear(&loss);
-    return figure;
-}
-
 static void take_errors(Position *position, const RefErrors *errors)
 {
     RefCell log;
@@ -148,25 +123,37 @@ static void take_errors(Position *position, const RefErrors *errors)
 void position_take(Position *position, const PositionLogits *logits, const RefLayer *last)
 {
     const bool first = !position->known;
-    Offs offs;
-    offs_init(&offs, logits, last, position->index);
-    take_errors(position, &offs.errors);
+    RefErrors errors;
+    RefCell loss;
+    mpfr_t off, change_off;
+    ref_errors_init(&errors);
+    ref_cell_init(&loss, logits->digits);
+    mpfr_inits2(64, off, change_off, (mpfr_ptr)0);
+    ref_errors_set_digits(&errors, logits->digits);
+    ref_compare_rows(&errors, last, (RefRows){position->index, 1});
+    logits_off(off, change_off, &errors, logits, last, position->index);
+    take_errors(position, &errors);
     predict(position, logits);
-    ref_softmax_set(logits->softmax, logits->original, offs.original);
-    position->means[0] = original_loss(logits);
-    diverge(position, AGAINST_CONVERTED, logits, offs.change);
+    ref_softmax_set(logits->softmax, logits->original, off);
+    if (logits->next >= 0) {
+        ref_softmax_loss(&loss, logits->softmax, (size_t)logits->next);
+    }
+    position->means[0] = figure_of(&loss);
+    diverge(position, AGAINST_CONVERTED, logits, change_off);
     position->lost =
         !last->pair->limit_is_original && (first || position->lost) &&
         is_lost(position->predicted, logits, ref_logits_row(logits->change, logits->row));
     ref_logits_subtract(logits->change, logits->row, logits->native, logits->original);
-    diverge(position, AGAINST_NATIVE, logits, offs.original);
+    diverge(position, AGAINST_NATIVE, logits, off);
     ref_logits_subtract(logits->change, logits->row, logits->converted, logits->original);
-    diverge(position, AGAINST_MACHINE, logits, offs.original);
+    diverge(position, AGAINST_MACHINE, logits, off);
     compare(position, logits, ref_logits_row(logits->change, logits->row));
     double top;
     size_t native = machine_top(&top, logits->native, logits->classes);
     position->native_changed = native != position->predicted || !isfinite(top);
-    offs_clear(&offs);
+    ref_errors_clear(&errors);
+    ref_cell_clear(&loss);
+    mpfr_clears(off, change_off, (mpfr_ptr)0);
 }
 
 void position_compare(Position *position, const PositionLogits *logits, bool kl)
