@@ -122,7 +122,6 @@ static void take_errors(Position *position, const RefErrors *errors)
 
 void position_take(Position *position, const PositionLogits *logits, const RefLayer *last)
 {
-    const bool first = !position->known;
     RefErrors errors;
     RefCell loss;
     mpfr_t off, change_off;
@@ -141,7 +140,7 @@ void position_take(Position *position, const PositionLogits *logits, const RefLa
     position->means[0] = figure_of(&loss);
     diverge(position, AGAINST_CONVERTED, logits, change_off);
     position->lost =
-        !last->pair->limit_is_original && (first || position->lost) &&
+        !last->pair->limit_is_original && (!position->taken || position->lost) &&
         is_lost(position->predicted, logits, ref_logits_row(logits->change, logits->row));
     ref_logits_subtract(logits->change, logits->row, logits->native, logits->original);
     diverge(position, AGAINST_NATIVE, logits, off);
@@ -151,6 +150,7 @@ void position_take(Position *position, const PositionLogits *logits, const RefLa
     double top;
     size_t native = machine_top(&top, logits->native, logits->classes);
     position->native_changed = native != position->predicted || !isfinite(top);
+    position->taken = true;
     ref_errors_clear(&errors);
     ref_cell_clear(&loss);
     mpfr_clears(off, change_off, (mpfr_ptr)0);

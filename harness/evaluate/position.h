@@ -29,6 +29,7 @@ typedef struct {
     bool changed;                 /* they differ, or m(T')'s is no number */
     bool native_changed;          /* m(T)'s is another, or no number: no rewrite is to blame */
     bool known;                   /* predicted and margin are */
+    bool taken;                   /* all is, at some Omega: whether it is lost, too */
     bool lost;                    /* with an imitated activation r(T')'s is another, at every Omega
                                 * taken so far */
     Figure means[POSITION_MEANS]; /* losses, and from POSITION_KL on divergences */

@@ -105,7 +105,7 @@ static void take_position(Record *record, Position *position)
     position->changed = count(record, position->changed, 1) != 0;
     position->native_changed = count(record, position->native_changed, 1) != 0;
     position->lost = count(record, position->lost, 1) != 0;
-    position->known = true;
+    position->known = position->taken = true;
     take_figures(record, position->means, POSITION_MEANS);
     take_figures(record, position->errors, ERROR_KINDS);
     take_figures(record, position->logs, ERROR_KINDS);
