@@ -4,7 +4,6 @@
 #include "witness_answers.h"
 
 #include "../../memory/need.h"
-#include "layers.h"
 #include "shared.h"
 #include "unembed.h"
 
@@ -57,11 +56,10 @@ const double *witness_said(const ModelFile *model, size_t window)
 typedef struct {
     const WitnessModel *model;
     const ModelFile *file;
-    CaseSpec spec;
+    Point point;
     GivenWeights given;
-    Pair base;
-    Layers *layers;
-    double *x; /* [span, d] */
+    Shared *family; /* of all windows */
+    double *x;      /* [span, d] */
     size_t count;
     double *wide, *narrow; /* [count] answers of a window */
 } Answers;
@@ -108,8 +106,8 @@ static bool evaluate(double *out, const Answers *self, size_t window, Arithmetic
     const ArithmeticInfo *machine = arithmetic_info(arithmetic);
     Pair pair = {0};
     embed(self, window, machine->formats.storage);
-    case_at_input(&pair, &self->base, &self->spec);
-    Point point = self->model->point;
+    case_at_input(&pair, &self->family->pair, &self->point.spec);
+    Point point = self->point;
     point.arithmetic = arithmetic;
     point.kernel = KERNEL_STRUCTURED;
     const Start start = {&pair.original, pair.original_x, NULL, 0};
@@ -169,18 +167,19 @@ bool witness_compare(WitnessWorst *worst, const WitnessModel *model, size_t firs
     const ModelFile *file = source->file;
     Answers self = {.model = model,
                     .file = file,
-                    .spec = model->point.spec,
+                    .point = model->point,
                     .given = source->given,
                     .x = need_zeros(file->witness.span, file->d * sizeof *self.x),
                     .count = file->witness.answers * model->width};
     self.wide = need_zeros(self.count, sizeof *self.wide);
     self.narrow = need_zeros(self.count, sizeof *self.narrow);
-    self.spec.given = &self.given;
-    self.spec.rotary_tables = TABLES_FLOAT32; /* as the model's own program has them */
+    self.point.spec.given = &self.given;
+    self.point.spec.rotary_tables = TABLES_FLOAT32; /* as the model's own program has them */
     self.given.x = self.x;
     *worst = (WitnessWorst){.difference = -1, .allowed = model->tolerance};
     /* The point was outlined before; a reading of the file that no model is, answers nothing. */
-    bool ok = true, far = layers_build(&self.base, &self.layers, &self.spec, source) != CASE_OK;
+    self.family = shared_make_family(&self.point, 0);
+    bool ok = true, far = self.family == NULL;
     worst->difference = far ? INFINITY : worst->difference;
     for (size_t i = 0; ok && !far && i < file->witness.windows; i++) {
         size_t window = (first + i) % file->witness.windows;
@@ -191,8 +190,7 @@ bool witness_compare(WitnessWorst *worst, const WitnessModel *model, size_t firs
         }
         far = !all && worst->difference > FAR * worst->allowed;
     }
-    layers_clear(self.layers);
-    case_clear(&self.base);
+    shared_clear(self.family);
     free(self.wide);
     free(self.narrow);
     free(self.x);
