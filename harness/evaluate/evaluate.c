@@ -42,16 +42,6 @@ void point_rows_free(Row *rows, const Point *point)
     free(rows);
 }
 
-static RefRun *open_run(const Pair *pair, const Point *point, mpfr_prec_t bits, const RefBase *base)
-{
-    const Start start = pair_start(pair, point_omega(point));
-    if (point->propagation) {
-        return ref_propagation_run_open(pair, start.omega, bits, base);
-    }
-    return point->reference == REFERENCE_DIFFERENCE ? ref_difference_open(&start, bits, base)
-                                                    : ref_run_open(&start, bits);
-}
-
 /* Opens r(T'), where it is evaluated, and m(T'), where the point has an arithmetic. */
 static void evaluation_open(Evaluation *evaluation)
 {
@@ -63,7 +53,13 @@ static void evaluation_open(Evaluation *evaluation)
     evaluation->propagation = NULL;
     evaluation->kernel = NULL;
     if (evaluation->reference) {
-        evaluation->run = open_run(pair, point, evaluation->bits, evaluation->base);
+        const Start reference = pair_start(pair, point_omega(point));
+        const RefBase *base = evaluation->base;
+        evaluation->run = point->propagation ? ref_propagation_run_open(pair, reference.omega,
+                                                                        evaluation->bits, base)
+                          : point->reference == REFERENCE_DIFFERENCE
+                              ? ref_difference_open(&reference, evaluation->bits, base)
+                              : ref_run_open(&reference, evaluation->bits);
         ref_run_certify(evaluation->run);
     }
     if (evaluation->reference && point->propagation) {
@@ -74,15 +70,6 @@ static void evaluation_open(Evaluation *evaluation)
         evaluation->machine = arithmetic_info(point->arithmetic);
         evaluation->kernel =
             arithmetic_open(evaluation->machine, &start, point->kernel, point_threads(point));
-    }
-}
-
-static void evaluation_close(Evaluation *evaluation)
-{
-    ref_propagation_clear(evaluation->propagation);
-    ref_run_clear(evaluation->run);
-    if (evaluation->kernel != NULL) {
-        evaluation->machine->functions->clear(evaluation->kernel);
     }
 }
 
@@ -103,18 +90,6 @@ static double identical_share(const MachineView *a, const MachineView *b, RefRow
         }
     }
     return (double)equal / (double)(rows.count * columns.count);
-}
-
-/* The machine's next layer, and m(T)'s. */
-static void machine_layer(Evaluation *evaluation, size_t layer)
-{
-    const Pair *pair = &evaluation->shared->pair;
-    const double *original = shared_original(evaluation->shared, evaluation->point);
-    KernelStream stream = evaluation->machine->functions->layer(evaluation->kernel);
-    size_t content = layout_content(&pair->original.layout), n = pair->original.layout.n;
-    size_t first_row = layout_token_row(&pair->converted.layout, 0);
-    evaluation->converted = (MachineView){stream.data + first_row * stream.ld, stream.ld};
-    evaluation->original = (MachineView){original + (layer - 1) * n * content, content};
 }
 
 static void compare_layer(Evaluation *evaluation, Row *row)
@@ -158,7 +133,12 @@ static bool evaluation_layer(Evaluation *evaluation, size_t layer)
         ref_run_layer(evaluation->run);
     }
     if (evaluation->kernel != NULL) {
-        machine_layer(evaluation, layer);
+        const Layout *layout = &evaluation->shared->pair.original.layout;
+        const double *original = shared_original(evaluation->shared, evaluation->point);
+        KernelStream stream = evaluation->machine->functions->layer(evaluation->kernel);
+        size_t content = layout_content(layout), first_row = layout_token_row(&model->layout, 0);
+        evaluation->converted = (MachineView){stream.data + first_row * stream.ld, stream.ld};
+        evaluation->original = (MachineView){original + (layer - 1) * layout->n * content, content};
     }
     compare_layer(evaluation, row);
     model_leave(model, layer - 1);
@@ -305,7 +285,11 @@ static bool evaluate_layers(Evaluation *evaluation)
             judge_row(evaluation, row);
         }
     }
-    evaluation_close(evaluation);
+    ref_propagation_clear(evaluation->propagation);
+    ref_run_clear(evaluation->run);
+    if (evaluation->kernel != NULL) {
+        evaluation->machine->functions->clear(evaluation->kernel);
+    }
     return ok;
 }
 

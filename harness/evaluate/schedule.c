@@ -25,6 +25,12 @@ typedef struct {
     double bytes; /* predicted */
 } Base;
 
+/* A point that is evaluated, and its rows until they are committed. */
+typedef struct {
+    size_t position;
+    PointRows rows;
+} Ready;
+
 typedef struct {
     const Work *work;
     PointGroups groups;
@@ -35,8 +41,7 @@ typedef struct {
     bool *started;       /* [count] */
     size_t next;         /* every point before it has started */
     size_t running;      /* points and bases that are being evaluated */
-    PointRows *rows;     /* [count], of points that are evaluated and not committed */
-    size_t *ready;       /* [count], positions in the order in which they were evaluated */
+    Ready *ready;        /* [ready_count], in the order in which they were evaluated */
     size_t ready_count, committed;
     pthread_mutex_t lock; /* of all this */
     pthread_cond_t changed;
@@ -179,13 +184,13 @@ static void commit_ready(Schedule *schedule)
     }
     schedule->committing = true;
     while (!schedule->stopped && schedule->committed < schedule->ready_count) {
-        size_t position = schedule->ready[schedule->committed++];
+        Ready *ready = &schedule->ready[schedule->committed++];
         bool more = schedule->committed < schedule->ready_count;
         pthread_mutex_unlock(&schedule->lock);
-        bool ok = schedule->commit(schedule->context, schedule->work->points[position],
-                                   &schedule->rows[position], more);
+        bool ok = schedule->commit(schedule->context, schedule->work->points[ready->position],
+                                   &ready->rows, more);
         pthread_mutex_lock(&schedule->lock);
-        schedule->rows[position] = (PointRows){0}; /* they are the caller's */
+        ready->rows = (PointRows){0}; /* they are the caller's */
         schedule->stopped = schedule->stopped || !ok;
         pthread_cond_broadcast(&schedule->changed);
     }
@@ -211,8 +216,7 @@ static void evaluate(Schedule *schedule, size_t position)
         drop_base(schedule, base);
     }
     if (ok) {
-        schedule->rows[position] = rows;
-        schedule->ready[schedule->ready_count++] = position;
+        schedule->ready[schedule->ready_count++] = (Ready){position, rows};
         commit_ready(schedule);
     }
 }
@@ -248,10 +252,9 @@ static void clear(Schedule *schedule)
     for (size_t g = 0; g < schedule->groups.count; g++) {
         shared_clear(schedule->bases[g].shared);
     }
-    for (size_t p = 0; p < schedule->work->count; p++) {
-        rows_clear(&schedule->rows[p]);
+    for (size_t i = 0; i < schedule->ready_count; i++) {
+        rows_clear(&schedule->ready[i].rows);
     }
-    free(schedule->rows);
     free(schedule->ready);
     point_groups_clear(&schedule->groups);
     free(schedule->bases);
@@ -289,7 +292,6 @@ bool schedule_run(const Work *work, int threads, CommitRows *commit, void *conte
     schedule->positions = need_zeros(work->count + 1, sizeof *schedule->positions);
     schedule->point_bytes = need_zeros(work->count + 1, sizeof *schedule->point_bytes);
     schedule->started = need_zeros(work->count + 1, sizeof *schedule->started);
-    schedule->rows = need_zeros(work->count + 1, sizeof *schedule->rows);
     schedule->ready = need_zeros(work->count + 1, sizeof *schedule->ready);
     fill_bases(schedule);
     predict(schedule);

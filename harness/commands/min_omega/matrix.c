@@ -168,17 +168,6 @@ static void put_lines(FILE *file, const Matrix *matrix)
     }
 }
 
-static int print_lines(FILE *file, const char *lines)
-{
-    FormatTable table = {.format = &format_table, .file = file, .whole = true};
-    int status = format_take(&table, lines);
-    if (status == 0) {
-        status = format_end(&table);
-    }
-    format_clear(&table);
-    return status;
-}
-
 int matrix_print(FILE *file, Search *const *searches, size_t count)
 {
     Matrix matrix = {searches, count, need_zeros(count, sizeof(double)), 0, {false}};
@@ -189,7 +178,12 @@ int matrix_print(FILE *file, Search *const *searches, size_t count)
     find_tolerances(&matrix);
     find_axes(&matrix);
     put_lines(stream, &matrix);
-    int status = print_lines(wrapped_open(&said, file), text_close(stream, &lines));
+    (void)text_close(stream, &lines);
+    FormatTable table = {
+        .format = &format_table, .file = wrapped_open(&said, file), .whole = true};
+    int status = format_take(&table, lines);
+    status = status != 0 ? status : format_end(&table);
+    format_clear(&table);
     if (count > 0 && point_of(searches[0])->over_tau) {
         fputs("found: every power of two within an interval was evaluated as tau and meets the "
               "tolerance; the nearest outside do not\n",

@@ -186,18 +186,6 @@ static int judge_templates(Verdict *verdict, Grid *grid, int threads)
     return 0;
 }
 
-/* A verdict is about a machine. */
-static int check_arithmetic(const Grid *grid)
-{
-    for (size_t i = 0; i < grid->count; i++) {
-        if (grid->points[i].arithmetic == ARITHMETIC_NONE) {
-            return complain((Origin){.flag = "arithmetic"}, "none",
-                            "expected another: verify judges a machine's arithmetic");
-        }
-    }
-    return 0;
-}
-
 static const OutcomeKind verify_outcome = {.table = {.bare = BARE_SENTENCES,
                                                      .kept = true,
                                                      .write_header = verify_write_header,
@@ -289,11 +277,13 @@ int command_verify(const Grid *grid, const RunOptions *run)
 {
     Verdict verdict = {.every = {.run = run}};
     Grid own = *grid; /* whose points get the Omegas that are chosen */
-    int status = check_arithmetic(grid);
-    if (status != 0) {
-        return status;
+    for (size_t i = 0; i < grid->count; i++) {
+        if (grid->points[i].arithmetic == ARITHMETIC_NONE) { /* a verdict is about a machine */
+            return complain((Origin){.flag = "arithmetic"}, "none",
+                            "expected another: verify judges a machine's arithmetic");
+        }
     }
-    status = inputs_check(run);
+    int status = inputs_check(run);
     if (status != 0) {
         return status;
     }
