@@ -63,28 +63,6 @@ static ErrorKind largest_part(const LayerWorst *layer, const Point *point)
     return most;
 }
 
-static LimitCause cause_of(ErrorKind kind, const LayerWorst *layer, const Point *point)
-{
-    if (layer->status == STATUS_ERROR) {
-        return LIMIT_ERROR;
-    }
-    if (layer->status == STATUS_OVERFLOW) {
-        return LIMIT_OVERFLOW;
-    }
-    if (layer->status == STATUS_VACUOUS) {
-        return LIMIT_VACUOUS;
-    }
-    switch (kind) {
-    case ERROR_APPROXIMATION: return LIMIT_IMITATION;
-    case ERROR_CONSTRUCTION:
-        return layer->score >= point_omega(point) ? LIMIT_SCORES : LIMIT_CONSTRUCTION;
-    default: break;
-    }
-    bool original = point_judges_rows(point) &&
-                    layer_log2(&layer->judged[ERROR_NATIVE]) > log2(point->tolerance);
-    return original ? LIMIT_ORIGINAL : LIMIT_ROUNDING;
-}
-
 /* "1.00e-03" */
 static void write_size(char text[LIMIT_TEXT], const RefCell *cell)
 {
@@ -95,37 +73,45 @@ static void write_size(char text[LIMIT_TEXT], const RefCell *cell)
     }
 }
 
-/* What limits the layer, in words; kind: the largest part of its judged error. */
-static void write_cause(VerifyLimit *limit, const LayerWorst *layer, const Point *point,
-                        ErrorKind kind)
+/* What limits the layer, and that in words; kind: the largest part of its judged error. */
+static LimitCause cause_of(char *text, size_t size, ErrorKind kind, const LayerWorst *layer,
+                           const Point *point)
 {
-    enum { SIZE = sizeof limit->cause_text };
-    char leaves[LIMIT_TEXT], native[LIMIT_TEXT], *text = limit->cause_text;
-    bool stream = point->judged && point->judge_of != JUDGE_STREAMS;
+    char leaves[LIMIT_TEXT];
     write_size(leaves, &layer->judged[kind]);
-    write_size(native, &layer->judged[ERROR_NATIVE]);
-    switch (limit->cause) {
-    case LIMIT_ERROR: snprintf(text, SIZE, "%s", STATUS_ERROR_WHY); break;
-    case LIMIT_OVERFLOW: snprintf(text, SIZE, "the machine's numbers overflow"); break;
-    case LIMIT_VACUOUS:
-        snprintf(text, SIZE, "the original's result is too small to compare with");
-        break;
-    case LIMIT_IMITATION:
-        snprintf(text, SIZE, "the imitation of %s leaves %s",
-                 activation_names[point->spec.activation], leaves);
-        break;
-    case LIMIT_SCORES:
-        snprintf(text, SIZE, "scores up to %.4g are above omega, and the construction leaves %s",
-                 layer->score, leaves);
-        break;
-    case LIMIT_CONSTRUCTION: snprintf(text, SIZE, "the construction leaves %s", leaves); break;
-    case LIMIT_ORIGINAL:
-        snprintf(text, SIZE, "the machine loses %s in the original itself", native);
-        break;
-    case LIMIT_ROUNDING: snprintf(text, SIZE, "the machine's rounding leaves %s", leaves); break;
+    if (layer->status == STATUS_ERROR) {
+        snprintf(text, size, "%s", STATUS_ERROR_WHY);
+        return LIMIT_ERROR;
     }
-    size_t length = strlen(text);
-    snprintf(text + length, SIZE - length, stream ? " in the stream" : "");
+    if (layer->status == STATUS_OVERFLOW) {
+        snprintf(text, size, "the machine's numbers overflow");
+        return LIMIT_OVERFLOW;
+    }
+    if (layer->status == STATUS_VACUOUS) {
+        snprintf(text, size, "the original's result is too small to compare with");
+        return LIMIT_VACUOUS;
+    }
+    if (kind == ERROR_APPROXIMATION) {
+        snprintf(text, size, "the imitation of %s leaves %s",
+                 activation_names[point->spec.activation], leaves);
+        return LIMIT_IMITATION;
+    }
+    if (kind == ERROR_CONSTRUCTION) {
+        bool scores = layer->score >= point_omega(point);
+        int used =
+            scores ? snprintf(text, size, "scores up to %.4g are above omega, and ", layer->score)
+                   : 0;
+        snprintf(text + used, size - (size_t)used, "the construction leaves %s", leaves);
+        return LIMIT_CONSTRUCTION;
+    }
+    if (point_judges_rows(point) &&
+        layer_log2(&layer->judged[ERROR_NATIVE]) > log2(point->tolerance)) {
+        write_size(leaves, &layer->judged[ERROR_NATIVE]);
+        snprintf(text, size, "the machine loses %s in the original itself", leaves);
+        return LIMIT_ORIGINAL;
+    }
+    snprintf(text, size, "the machine's rounding leaves %s", leaves);
+    return LIMIT_ROUNDING;
 }
 
 void verify_limit_worsen(VerifyLimit *limit, const VerifyLimit *other)
@@ -152,9 +138,12 @@ void verify_limit_take(Verify *verify)
     VerifyLimit limit = {.known = true,
                          .passed = verify->passed,
                          .omega = verify->omega,
-                         .log2_judged = worst->log2_judged,
-                         .cause = cause_of(kind, worst, &point)};
-    write_cause(&limit, worst, &point, kind);
+                         .log2_judged = worst->log2_judged};
+    limit.cause = cause_of(limit.cause_text, sizeof limit.cause_text, kind, worst, &point);
+    if (point.judged && point.judge_of != JUDGE_STREAMS) {
+        size_t length = strlen(limit.cause_text);
+        snprintf(limit.cause_text + length, sizeof limit.cause_text - length, " in the stream");
+    }
     verify_limit_worsen(&verify->limit, &limit);
 }
 

@@ -35,7 +35,6 @@ typedef enum {
     LIMIT_OVERFLOW,
     LIMIT_VACUOUS,
     LIMIT_IMITATION,    /* of the activation: whatever Omega is */
-    LIMIT_SCORES,       /* the construction, with scores above Omega */
     LIMIT_CONSTRUCTION, /* Omega is too small */
     LIMIT_ORIGINAL,     /* the machine: T itself is worse than the tolerance */
     LIMIT_ROUNDING      /* the machine: what T' loses by its rounding */
