@@ -10,6 +10,7 @@
 #include "../commands.h"
 #include "../../base/decimal.h"
 #include "../../base/message.h"
+#include "../../base/terminal.h"
 #include "../../point/point.h"
 
 #include <math.h>
@@ -176,18 +177,23 @@ bool verify_choose_found(Verify *verify)
     return ok;
 }
 
-void verify_choose_say(FILE *file, const Verify *verify, const EveryInput *every, OmegaSource from)
+void verify_choose_say(const Verify *verify, const EveryInput *every, OmegaSource from)
 {
     char omega[DECIMAL_TEXT], aim[DECIMAL_TEXT];
+    Wrapped said;
+    if (verify->options->quiet || verify->chosen != from) {
+        return;
+    }
+    FILE *file = wrapped_open(&said, output_report(verify->options));
     decimal_print(omega, verify->omegas[0]);
     decimal_print(aim, verify->aim);
-    if (from == OMEGA_PROVEN && verify->chosen == from) {
+    if (from == OMEGA_PROVEN) {
         every_input_print_inputs(file, every);
         fprintf(file,
                 "omega %s is the smallest that is proven to keep %s within %s of an infinite "
                 "omega's, in exact arithmetic; it is evaluated (--omega names another)\n",
                 omega, every_input_what(verify), aim);
-    } else if (from == OMEGA_FOUND && verify->chosen == from) {
+    } else {
         fprintf(file, "%somega %s is chosen on these inputs, the smallest ",
                 verify->omega > 0 ? "there the verdict is FAIL: " : "", omega);
         if (rises(verify)) {
@@ -197,4 +203,5 @@ void verify_choose_say(FILE *file, const Verify *verify, const EveryInput *every
         }
         fputs("; for other inputs this omega may be too small (--omega names another)\n", file);
     }
+    wrapped_close(&said);
 }

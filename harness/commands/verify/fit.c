@@ -157,13 +157,6 @@ static double total_seconds(const Verify *verify)
     return total;
 }
 
-/* How to have less of it. */
-static const char *fewer(const Verify *verify)
-{
-    return verify->options->tokens_file != NULL ? "choose fewer, or a longer --window or --stride"
-                                                : "choose fewer with --tokens";
-}
-
 /* Makes the family that the inputs share, and finds how many bases are kept in so many bytes. */
 static bool open_family(Verify *verify, double room)
 {
@@ -225,7 +218,9 @@ int verify_make_room(Verify *verify)
         fprintf(stderr, "headproof: %s: %zu input%s %.3g GiB, %.3g GiB may be used: %s\n",
                 verify->template->source->path, verify->inputs.count,
                 verify->inputs.count == 1 ? " needs" : "s need", fixed / GIB, room / GIB,
-                fewer(verify));
+                verify->options->tokens_file != NULL
+                    ? "choose fewer, or a longer --window or --stride"
+                    : "choose fewer with --tokens");
         return 2;
     }
     price_inputs(verify);

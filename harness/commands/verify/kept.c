@@ -143,31 +143,6 @@ static void record_write_key(FILE *file, const Verify *verify)
     fputc('\n', file);
 }
 
-/* As text [*length], to be freed. */
-static char *record_write(size_t *length, InputRows *rows)
-{
-    char *text = NULL;
-    Record record = {.file = text_stream(&text, length), .ok = true};
-    record_write_key(record.file, rows->verify);
-    take_rows(&record, rows);
-    return text_close(record.file, &text);
-}
-
-/* false: the text is none of that input. */
-static bool record_read(InputRows *rows, const char *text, size_t length)
-{
-    const Verify *verify = rows->verify;
-    const char *line = memchr(text, '\n', length);
-    Record record = {.next = line + 1, .ok = true};
-    take_rows(&record, rows);
-    for (size_t l = 0; l < verify->model->depth; l++) {
-        rows->layers[l].inputs = 1;
-        rows->layers[l].worst_input = inputs_number(&verify->inputs, rows->input);
-        layer_judge(&rows->layers[l], verify->template->judge);
-    }
-    return record.ok && record.next == text + length;
-}
-
 /* ---- The journal ----------------------------------------------------------------------------- */
 
 /* What took less is synced with what comes behind it. */
@@ -198,34 +173,27 @@ static void say_interrupted(void *context, bool locked)
     }
 }
 
-/* Reads what is there. */
-static int take_kept(Kept *kept, Journal *journal)
+int keep_open(Kept *kept, Sink *sink, const RunRecord *run)
 {
     JournalPoint point;
     bool broken;
-    while (journal_next(journal, &point, &broken)) {
+    if (sink->journal == NULL) {
+        return 0;
+    }
+    kept->sink = sink;
+    while (journal_next(sink->journal, &point, &broken)) {
         kept->points = need_more(kept->points, kept->count + 1, sizeof *kept->points);
         kept->points[kept->count++] = point;
     }
     kept->all = kept->count;
     if (broken) {
-        return sink_refuse(kept->sink, NULL, JOURNAL_ALTERED);
+        return sink_refuse(sink, NULL, JOURNAL_ALTERED);
     }
-    if (kept->count > 0 && !kept->sink->run->quiet) {
+    if (kept->count > 0 && !sink->run->quiet) {
         fprintf(stderr, "headproof: %zu input%s there already\n", kept->count,
                 kept->count == 1 ? " is" : "s are");
     }
-    return 0;
-}
-
-int keep_open(Kept *kept, Sink *sink, const RunRecord *run)
-{
-    if (sink->journal == NULL) {
-        return 0;
-    }
-    kept->sink = sink;
-    int status = take_kept(kept, sink->journal);
-    status = status != 0 ? status : journal_begin(sink->journal, run);
+    int status = journal_begin(sink->journal, run);
     if (status == 0) {
         kept->interrupt = interrupt_open(&kept->lock, say_interrupted, kept);
     }
@@ -254,8 +222,11 @@ bool keep_add(Kept *kept, InputRows *rows, double seconds)
     if (kept->sink == NULL) {
         return true;
     }
-    char *text = record_write(&point.length, rows);
-    point.rows = text;
+    char *text = NULL;
+    Record record = {.file = text_stream(&text, &point.length), .ok = true};
+    record_write_key(record.file, rows->verify);
+    take_rows(&record, rows);
+    point.rows = text_close(record.file, &text);
     pthread_mutex_lock(&kept->lock);
     Journal *journal = kept->sink->journal;
     kept->unsynced += seconds;
@@ -272,15 +243,23 @@ bool keep_add(Kept *kept, InputRows *rows, double seconds)
     return written;
 }
 
-/* One that is there. */
+/* One that is there.  false: the text is none of that input. */
 static bool restore(Verify *verify, const JournalPoint *point)
 {
     if (point->index >= verify->inputs.count || verify->done[point->index]) {
         return false;
     }
+    const char *line = memchr(point->rows, '\n', point->length);
+    Record record = {.next = line + 1, .ok = true};
     InputRows rows;
     input_rows_init(&rows, verify, point->index);
-    bool read = record_read(&rows, point->rows, point->length);
+    take_rows(&record, &rows);
+    for (size_t l = 0; l < verify->model->depth; l++) {
+        rows.layers[l].inputs = 1;
+        rows.layers[l].worst_input = inputs_number(&verify->inputs, point->index);
+        layer_judge(&rows.layers[l], verify->template->judge);
+    }
+    bool read = record.ok && record.next == point->rows + point->length;
     if (read) {
         input_rows_join(&rows);
         verify->done[point->index] = true;

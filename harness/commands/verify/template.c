@@ -70,17 +70,6 @@ static int begin(Verify *verify, EveryInput *every, const Grid *grid, int thread
     return verify_choose_proven(verify, every);
 }
 
-/* The line about the Omega that was chosen, if it came from there. */
-static void say_choice(const Verify *verify, const EveryInput *every, OmegaSource from)
-{
-    Wrapped said;
-    if (!verify->options->quiet) {
-        FILE *file = wrapped_open(&said, output_report(verify->options));
-        verify_choose_say(file, verify, every, from);
-        wrapped_close(&said);
-    }
-}
-
 static int evaluate_omega(Verify *verify, EveryInput *every, double omega)
 {
     if (verify->omega != omega && !verify_evaluate(verify, omega)) {
@@ -151,7 +140,7 @@ int verify_template(Verdict *verdict, Verify *verify, Grid *grid, int threads)
         verify_print_model(wrapped_open(&said, output_report(run)), verify);
         wrapped_close(&said);
     }
-    say_choice(verify, every, OMEGA_PROVEN);
+    verify_choose_say(verify, every, OMEGA_PROVEN);
     status = verify_make_room(verify);
     if (status != 0) {
         return status;
@@ -161,7 +150,7 @@ int verify_template(Verdict *verdict, Verify *verify, Grid *grid, int threads)
     if (!ok) {
         return verify_fault(verify);
     }
-    say_choice(verify, every, OMEGA_FOUND);
+    verify_choose_say(verify, every, OMEGA_FOUND);
     for (size_t i = 0; i < verify->omega_count && status == 0; i++) {
         grid->points[verify->members[i]].omega = verify->omegas[i]; /* as if it had been given */
         status = evaluate_omega(verify, every, verify->omegas[i]);

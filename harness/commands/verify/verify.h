@@ -258,7 +258,7 @@ int verify_choose_proven(Verify *verify, const EveryInput *every)
 bool verify_choose_found(Verify *verify) __attribute__((warn_unused_result));
 
 /* The line that says which it is, and why, where that is known and it came from there. */
-void verify_choose_say(FILE *file, const Verify *verify, const EveryInput *every, OmegaSource from);
+void verify_choose_say(const Verify *verify, const EveryInput *every, OmegaSource from);
 
 /* ---- Every input ----------------------------------------------------------------------------- */
 
