@@ -92,21 +92,23 @@ static double least_sum(const Operand *o)
 /* Finds the largest guard, and how many entries have each. */
 static void count_guards(Plan *plan)
 {
-    size_t entries = plan->m * plan->n;
-    plan->guard_most = GUARD_MIN;
+    const size_t entries = plan->m * plan->n;
+    const int16_t *guard = plan->guard;
+    int16_t most = GUARD_MIN;
+    size_t never = 0;
     for (size_t e = 0; e < entries; e++) {
-        int guard = plan->guard[e];
-        plan->never += guard == GUARD_NEVER;
-        plan->guard_most =
-            guard != GUARD_NEVER && guard > plan->guard_most ? guard : plan->guard_most;
+        never += guard[e] == GUARD_NEVER;
+        most = guard[e] != GUARD_NEVER && guard[e] > most ? guard[e] : most;
     }
-    int levels = plan->guard_most - GUARD_MIN + 1;
-    plan->count = need_zeros((size_t)levels, sizeof *plan->count);
+    size_t *count = need_zeros((size_t)(most - GUARD_MIN + 1), sizeof *count);
     for (size_t e = 0; e < entries; e++) {
-        if (plan->guard[e] != GUARD_NEVER) {
-            plan->count[plan->guard[e] - GUARD_MIN]++;
+        if (guard[e] != GUARD_NEVER) {
+            count[guard[e] - GUARD_MIN]++;
         }
     }
+    plan->guard_most = most;
+    plan->never = never;
+    plan->count = count;
 }
 
 void plan_measure(Plan *plan)
@@ -121,7 +123,6 @@ void plan_measure(Plan *plan)
 void plan_clear(Plan *plan)
 {
     free(plan->row_at);
-    free(plan->column_at);
     free(plan->guard);
     free(plan->count);
     operand_close(&plan->a);

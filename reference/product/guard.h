@@ -17,7 +17,7 @@ enum { GUARD_MIN = -8 };
 /* One product: C [m, n], k terms an entry. */
 typedef struct {
     ProductView c;
-    size_t *row_at, *column_at; /* offsets of C's entries, as an operand's */
+    size_t *row_at, *column_at; /* of C, as view_offsets has them */
     size_t m, n, k;
     mpfr_prec_t precision; /* p, guard bits included */
     bool add;

@@ -15,9 +15,8 @@
 
 enum { LINES_AT_ONCE = 64 };
 
-size_t *axis_offsets(ProductAxis axis, size_t count)
+static void put_offsets(size_t *at, ProductAxis axis, size_t count)
 {
-    size_t *at = need_room(count + 1, sizeof *at);
     size_t group_at = 0, within = 0; /* a division would take longer than a small product's term */
     for (size_t i = 0; i < count; i++) {
         at[i] = group_at + within * axis.stride;
@@ -26,10 +25,18 @@ size_t *axis_offsets(ProductAxis axis, size_t count)
             group_at += axis.group_stride;
         }
     }
+}
+
+size_t *view_offsets(ProductView v)
+{
+    size_t *at = need_room(v.rows + v.columns + 1, sizeof *at);
+    put_offsets(at, v.row, v.rows);
+    put_offsets(at + v.rows, v.column, v.columns);
     return at;
 }
 
-bool axis_is_beside(ProductAxis axis, size_t count)
+/* Are each eight indices from 0 on neighbours in memory? */
+static bool axis_is_beside(ProductAxis axis, size_t count)
 {
     return axis.stride == 1 && (axis.group >= count || axis.group % 8 == 0);
 }
@@ -40,8 +47,8 @@ void operand_open(Operand *o, ProductView v)
     o->depth_major = v.row.stride < v.column.stride;
     o->beside =
         axis_is_beside(o->depth_major ? v.row : v.column, o->depth_major ? v.rows : v.columns);
-    o->line_at = axis_offsets(v.row, v.rows);
-    o->depth_at = axis_offsets(v.column, v.columns);
+    o->line_at = view_offsets(v);
+    o->depth_at = o->line_at + v.rows;
 }
 
 void operand_close(Operand *o)
@@ -51,7 +58,6 @@ void operand_close(Operand *o)
         return;
     }
     free(o->line_at);
-    free(o->depth_at);
     free(o->exponent);
     array_free(o->size);
     *o = (Operand){0};

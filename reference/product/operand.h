@@ -26,7 +26,7 @@ typedef struct {
     const __mpfr_struct *entry;
     const double *number;
     size_t lines, depth;
-    size_t *line_at, *depth_at; /* offsets: an entry is at their sum */
+    size_t *line_at, *depth_at; /* as view_offsets has them */
     bool depth_major;           /* neighbours in memory belong to neighbouring lines */
     bool beside;                /* each eight from index 0 of that axis on are neighbours */
     mpfr_exp_t *exponent;       /* [lines] all |entries| < 2^exponent, or LINE_ZERO */
@@ -39,11 +39,9 @@ typedef struct {
     struct KeptOperand *kept;   /* whose all this is: measured, only to be read; or NULL */
 } Operand;
 
-/* The offsets of an axis's indices. */
-size_t *axis_offsets(ProductAxis axis, size_t count) __attribute__((warn_unused_result));
-
-/* Are each eight indices from 0 on neighbours in memory? */
-bool axis_is_beside(ProductAxis axis, size_t count);
+/* The offsets of a matrix's rows and, behind those, of its columns: an entry is at the sum of
+ * two. */
+size_t *view_offsets(ProductView v) __attribute__((warn_unused_result));
 
 /* The rows of v. */
 void operand_open(Operand *o, ProductView v);

@@ -260,8 +260,8 @@ void product_mul(ProductView c, ProductView a, ProductView b, const ProductOptio
     }
     PRODUCT_CHECK(plan.m <= SIZE_MAX / plan.n && plan.k < UINT32_MAX);
     plan.precision = mpfr_get_prec(c.entry) + options->guard;
-    plan.row_at = axis_offsets(c.row, plan.m);
-    plan.column_at = axis_offsets(c.column, plan.n);
+    plan.row_at = view_offsets(c);
+    plan.column_at = plan.row_at + plan.m;
     open_operands(&plan, a, b, options);
     run(&plan, options, report);
     plan_clear(&plan);

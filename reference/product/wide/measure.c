@@ -93,8 +93,9 @@ INLINE Mask put_floats(float *to, Words size, Mask there, size_t lanes)
 }
 
 /* The measures of LANES lines that are neighbours, or of every LANES-th entry of one line.  Of
- * doubles side by side `largest` and `lowest` are magnitudes at first, a double's bits: the largest,
- * and the smallest value of a lowest bit that is set; then, as of other numbers, exponents. */
+ * doubles side by side `largest` and `lowest` are magnitudes at first, a double's bits: the
+ * largest, and the smallest value of a lowest bit that is set; then, as of other numbers,
+ * exponents. */
 typedef struct {
     Words largest, lowest;
     Reals scale; /* of doubles: 2^-largest */

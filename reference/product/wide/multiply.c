@@ -46,7 +46,7 @@ static void add_half(int64_t *to, size_t columns, const int64_t *from, size_t di
 static void correct(int64_t *to, const Shape *shape, const int64_t *sum, size_t digits,
                     size_t eta_digits, bool fits)
 {
-    memset(to, 0, TILE_COLUMNS * sizeof *to);
+    memset(to, 0, shape->columns * sizeof *to);
     add_half(to, shape->columns, sum, digits, 0, 1);
     if (!fits) {
         add_half(to, shape->columns, sum, digits, eta_digits, -1);

@@ -122,7 +122,7 @@ void pack_lines(uint64_t *out, int64_t (*sum)[TILE_COLUMNS], const Packing *p)
         at[lane] = o->line_at[line[lane]];
         exponent[lane] = (uint64_t)o->exponent[line[lane]];
     }
-    memset(sum, 0, p->lanes * sizeof *sum);
+    clear_sums(sum, p);
     for (size_t l = 0; l < o->depth; l++, out += p->lanes * p->digits) {
         if (o->number != NULL) {
             Words from = load(at) + all(o->depth_at[l]);

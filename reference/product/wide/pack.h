@@ -22,6 +22,14 @@ static inline size_t packed_line(const Packing *p, size_t lane)
     return wanted < p->operand->lines ? wanted : p->operand->lines - 1;
 }
 
+/* sum [lanes][1 + digits] = 0. */
+static inline void clear_sums(int64_t (*sum)[TILE_COLUMNS], const Packing *p)
+{
+    for (size_t lane = 0; lane < p->lanes; lane++) {
+        memset(sum[lane], 0, (p->digits + 1) * sizeof **sum);
+    }
+}
+
 /* Positions after which sums of digits are carried; sum [1 + digits], carried. */
 enum { CARRY_EVERY = 1024 };
 static inline void carry_sums(int64_t *sum, size_t digits)

@@ -6,8 +6,6 @@
 
 #include "read.h"
 
-#include <string.h>
-
 /* Digits an entry. */
 enum { MOST = 6 };
 
@@ -212,6 +210,6 @@ bool pack_beside(uint64_t *out, int64_t (*sum)[TILE_COLUMNS], const Packing *p)
     if (!o->beside || p->digits < 1 || p->digits > 6 || (o->depth_major && !p->by_digit)) {
         return false;
     }
-    memset(sum, 0, p->lanes * sizeof *sum);
+    clear_sums(sum, p);
     return packs[p->digits - 1](out, sum, p);
 }
