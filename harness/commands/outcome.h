@@ -47,8 +47,8 @@ typedef struct {
 int outcome_open(Outcome *outcome, const OutcomeKind *kind, const Grid *grid, const RunOptions *run,
                  const SweepRecord *sweep) __attribute__((warn_unused_result));
 
-/* Adds to the reports, where any is asked for, the cases that are the lines that `write` writes of a
- * row; seconds: that all of them took. */
+/* Adds to the reports, where any is asked for, the cases that are the lines that `write` writes of
+ * a row; seconds: that all of them took. */
 void outcome_add(Outcome *outcome, void (*write)(FILE *file, const void *row), const void *row,
                  size_t lines, double seconds);
 

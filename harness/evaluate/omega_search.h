@@ -71,7 +71,8 @@ typedef struct {
 
 void omega_search_clear(OmegaSearch *search);
 
-/* Where the master curve, ln err = ln C - 2 Omega, through an error at an Omega meets a tolerance. */
+/* Where the master curve through an error at an Omega, ln err = ln C - 2 Omega, meets a
+ * tolerance. */
 double omega_meets(double omega, const RefCell *error, double tolerance);
 
 /* false: the evaluation stopped. */

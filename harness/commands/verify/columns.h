@@ -1,6 +1,8 @@
 /*
  * The columns of the CSV of `headproof verify`, and what its rows are made of: the worst of a
  * layer, means over positions; merge reads and writes the same.
+ *
+ * Umbrella header: for positions.c, those means, too.
  */
 #ifndef HEADPROOF_HARNESS_COMMANDS_VERIFY_COLUMNS_H
 #define HEADPROOF_HARNESS_COMMANDS_VERIFY_COLUMNS_H
