@@ -26,8 +26,13 @@ static void compose(Message *message, const char *token, size_t length, const ch
                cut > TOKEN_SHOWN - 4) {
             cut--; /* not within a character */
         }
-        used = (size_t)snprintf(message->text, size, "token '%.*s%s': ", (int)cut, token,
-                                cut < length ? "..." : "");
+        _Static_assert(sizeof message->text > 4 * TOKEN_SHOWN + 100, "a token of NULs fits");
+        used = (size_t)sprintf(message->text, "token '");
+        for (size_t i = 0; i < cut; i++) { /* what ends a string is seen, too */
+            bool seen = token[i] != '\0';
+            used += (size_t)sprintf(message->text + used, seen ? "%c" : "\\x00", token[i]);
+        }
+        used += (size_t)sprintf(message->text + used, cut < length ? "...': " : "': ");
     }
     vsnprintf(message->text + used, size - used, format, arguments);
 }

@@ -31,8 +31,8 @@ void shown_write_part(FILE *file, ShownPlace place, const char *text, size_t len
 /* The same as a string; the caller frees. */
 char *shown_copy(ShownPlace place, const char *text);
 
-/* For a line of printf: printf("%s\n", shown(path).text).  Text of more than that is cut between two
- * characters, and ends in "...". */
+/* For a line of printf: printf("%s\n", shown(path).text).  Text of more than that is cut between
+ * two characters, and ends in "...". */
 typedef struct {
     char text[8200]; /* whatever a message holds */
 } Shown;
