@@ -179,8 +179,7 @@ int matrix_print(FILE *file, Search *const *searches, size_t count)
     find_axes(&matrix);
     put_lines(stream, &matrix);
     (void)text_close(stream, &lines);
-    FormatTable table = {
-        .format = &format_table, .file = wrapped_open(&said, file), .whole = true};
+    FormatTable table = {.format = &format_table, .file = wrapped_open(&said, file), .whole = true};
     int status = format_take(&table, lines);
     status = status != 0 ? status : format_end(&table);
     format_clear(&table);
