@@ -312,19 +312,29 @@ double ensemble_search_evaluations(const Point *point)
     return point->over_tau ? 30 : judge_needs_arithmetic(point->judge) ? 120 : 50;
 }
 
-/* The member's largest |content score|, where there are any, into what is found. */
+/* The member's largest |content score|, or NaN where there are none. */
 static bool member_score(void *context, size_t i, const Shared *shared, const Point *point)
 {
-    Found *found = context;
+    Ensemble *ensemble = context;
     mpfr_srcptr score = ref_base_score_max(shared->base);
-    (void)i;
     (void)point;
-    if (score != NULL && !mpfr_nan_p(score)) {
-#pragma omp critical(member_score)
-        {
-            found->has_scores = true;
-            found->seed_scores = fmax(found->seed_scores, mpfr_get_d(score, MPFR_RNDN));
-        }
+    if (score != NULL) {
+        mpfr_set(ensemble->errors[i].value, score, MPFR_RNDN);
+    } else {
+        mpfr_set_nan(ensemble->errors[i].value);
+    }
+    return true;
+}
+
+static bool largest_score(Found *found, Ensemble *ensemble)
+{
+    if (!ensemble_each(ensemble, SAMPLE_OMEGA, member_score, ensemble)) {
+        return false;
+    }
+    for (size_t i = 0; i < ensemble->count; i++) {
+        double score = mpfr_get_d(ensemble->errors[i].value, MPFR_RNDN);
+        found->has_scores = found->has_scores || !isnan(score);
+        found->seed_scores = fmax(found->seed_scores, score);
     }
     return true;
 }
@@ -366,8 +376,7 @@ bool ensemble_search(Ensemble *ensemble, Found *found)
     found->seed_rule = log((double)point->spec.n / point->tolerance);
     if (point->over_tau) {
         options.guess = point->spec.tau; /* the default */
-    } else if (!ensemble_each(ensemble, SAMPLE_OMEGA, member_score, found) ||
-               !first_guess(ensemble, &options.guess)) {
+    } else if (!largest_score(found, ensemble) || !first_guess(ensemble, &options.guess)) {
         return false;
     }
     options.evaluations -= !point->over_tau;
