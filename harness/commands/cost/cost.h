@@ -78,6 +78,6 @@ int cost_measure(Cost *cost) __attribute__((warn_unused_result));
 
 /* The names of the columns, and the row of a Cost. */
 void cost_write_header(FILE *file, const RunOptions *run);
-void cost_write_row(FILE *file, const void *cost);
+void cost_write_row(FILE *file, const void *row);
 
 #endif
