@@ -171,6 +171,19 @@ static void terms_of_changes_are_attained(void **state)
     }
 }
 
+/* What does not change is known to be 0 behind the norm, too. */
+static void no_change_is_zero(void **state)
+{
+    LayerNorm norm = norm_of(false, 1e-5);
+    Row row;
+    row_init(&row, BITS);
+    (void)draw_row(&row, (Drawing){2, 0, 0x1p-60, 0});
+    const RefNormInput input = {row.x[0], row.x_off, row.e[0], row.e_off};
+    ref_norm_change_radius(row.radius, &norm, &input, BITS);
+    assert_true(mpfr_zero_p(row.radius));
+    row_clear(&row);
+}
+
 /* ---- Logits as sums -------------------------------------------------------------------------- */
 
 static const double w_u[D * CLASSES] = {1, -0.5, 0.25, 2,    0, -1, 0.125, 1.5,
@@ -307,6 +320,7 @@ SUBJECT(norms_read)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_lie_within_their_radii),
         cmocka_unit_test(terms_of_changes_are_attained),
+        cmocka_unit_test(no_change_is_zero),
         cmocka_unit_test(terms_sum_to_logits),
     };
     return cmocka_run_group_tests(tests, reference_set_up, reference_tear_down);
