@@ -15,7 +15,6 @@ blocks of a page share one shell, in a copy of the tree where the program is bui
 `make`, `sudo` and `git` are stand-ins, which check what they are asked for.
 """
 
-import errno
 import os
 import pty
 import re
@@ -102,19 +101,17 @@ def steps_of(text):
 # ---- What is run ---------------------------------------------------------------------------------
 
 def on_terminal(script, folder, env):
-    """What a shell prints on a terminal, and on stderr."""
+    """What a shell prints on a terminal, and on stderr.  The terminal stays open here until the
+    mark behind the script is read: at the last close Linux may drop what was not read yet."""
     terminal, own = pty.openpty()
     text = b""
-    with subprocess.Popen(["sh", script], cwd=folder, env=env, stdin=own, stdout=own, stderr=own,
-                          start_new_session=True):
-        os.close(own)
-        try:
-            while more := os.read(terminal, 65536):
-                text += more
-        except OSError as ended:
-            assert ended.errno == errno.EIO
+    with subprocess.Popen(["sh", "-c", "sh \"$0\"; printf '\\002'", script], cwd=folder, env=env,
+                          stdin=own, stdout=own, stderr=own, start_new_session=True):
+        while not text.endswith(b"\2"):
+            text += os.read(terminal, 65536)
+    os.close(own)
     os.close(terminal)
-    return text.decode().replace("\r", "")
+    return text[:-1].decode().replace("\r", "")
 
 
 def execute(steps, work):
