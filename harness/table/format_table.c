@@ -45,7 +45,8 @@ typedef struct {
 } Shelf;
 
 /* What a column's cells are: width: of the widest, the name among them; of the rows, whether all
- * are blank, or two differ that are not. */
+ * are blank, or two differ that are not; options that are blank are at their defaults, which
+ * differ from others. */
 typedef struct {
     size_t width;
     bool blank, varies;
@@ -166,13 +167,14 @@ static Content content_of(const FormatTable *table, size_t column)
 {
     Content content = {.blank = true};
     const char *first = NULL;
+    bool defaults = strcmp(table->cells[column].name, OPTIONS_COLUMN) == 0;
     for (size_t line = 0; line <= table->rows; line++) {
         const char *text = cell_at(table, line, column);
         size_t width = width_of(text);
         content.width = width > content.width ? width : content.width;
-        if (line > 0 && *text != '\0') {
+        if (line > 0 && (defaults || *text != '\0')) {
             content.varies = content.varies || (first != NULL && strcmp(text, first) != 0);
-            content.blank = false;
+            content.blank = content.blank && *text == '\0';
             first = first == NULL ? text : first;
         }
     }

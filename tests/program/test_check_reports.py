@@ -42,6 +42,12 @@ def test_three_hundred_altered_digits_are_all_named(expect, reports, tmp_path):
     assert "|\n\nand 290 more.\n\nTo reproduce them:" in markdown
 
 
+def test_a_row_is_named_by_options_that_others_lack(expect, tmp_path):
+    line = baseline_of(expect, tmp_path, "check --construction linear --n 2 --d 2 --bias "
+                       "none,random", (2, "construction_max", "1"))
+    expect(1, line, "  options=bias=random\n    construction_max: differs: ")
+
+
 def test_another_machine_is_mentioned(expect, reports, tmp_path):
     line = baseline_of(expect, tmp_path, f"check {GRID}")
     sidecar = tmp_path / "b.csv.json"

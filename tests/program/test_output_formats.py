@@ -194,6 +194,18 @@ def test_expanded_is_no_baseline(expect, tmp_path):
     expect(1, "check --n 2 --d 2 --baseline t.csv", "bias: a column that is missing")
 
 
+@pytest.mark.parametrize("form", ["table", "markdown"])
+@pytest.mark.parametrize("axes, seen", [
+    ("--bias none,random", ["", "bias=random"]),
+    ("--bias random --penalty positive,negative", ["", "penalty=negative"])])
+def test_options_at_their_default_vary(out, form, axes, seen):
+    """Rows of which some have no options, or none but those of every row."""
+    lines = out(f"sweep --construction linear --n 1 --d 2 --omega 20 -q {axes} --format {form}")
+    cells = [re.split(" [|] |  ", line.removeprefix("| "))[0].strip()
+             for line in lines.splitlines()]
+    assert (cells[0].split()[0], cells[-2:]) == ("options", seen)
+
+
 def test_bounds_for_eyes_are_bounds(out, tmp_path):
     """A bound with three digits is not below the one with all of them: verify's lines."""
     models.write(tmp_path / "m.safetensors", models.lens(), models.NORMED)

@@ -20,18 +20,22 @@ bool report_is_key(const char *column)
     return column_kind(column) == COLUMN_KEY || strcmp(column, "model") == 0;
 }
 
-/* Are there two cells that differ in that column of the tables, where it means something? */
+/* Are there two cells that differ in that column of the tables, where it means something?  Blank
+ * options are the defaults. */
 static bool varies(const Check *check, const char *name)
 {
     const Csv *const tables[] = {&check->obtained, &check->baseline};
-    const char *first = "";
+    const char *first = NULL;
+    bool defaults = strcmp(name, OPTIONS_COLUMN) == 0;
     for (size_t t = 0; t < 2; t++) {
         size_t column = csv_find(tables[t], name);
         for (size_t row = 0; column < tables[t]->columns && row < tables[t]->rows; row++) {
             const char *cell = csv_cell(tables[t], row, column);
-            first = *first == '\0' ? cell : first;
-            if (*cell != '\0' && strcmp(cell, first) != 0) {
-                return true;
+            if (*cell != '\0' || defaults) {
+                first = first == NULL ? cell : first;
+                if (strcmp(cell, first) != 0) {
+                    return true;
+                }
             }
         }
     }
