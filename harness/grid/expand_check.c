@@ -275,11 +275,15 @@ int product_check_fit(const Product *product, const Point *point, bool *skip)
     const CaseSpec *spec = &point->spec;
     const Setting *setting = product->settings[AXIS_CONSTRUCTION];
     const char *misfit = model_source_misfit(point->source, spec->construction);
-    *skip = misfit != NULL && setting->list.all;
-    return misfit == NULL || *skip
-               ? 0
-               : complain(setting->origin, construction_names[spec->construction],
-                          "the weights file %s needs %s", point->source->path, misfit);
+    *skip = misfit != NULL && setting != NULL && setting->list.all;
+    if (misfit == NULL || *skip) {
+        return 0;
+    }
+    return setting != NULL ? complain(setting->origin, construction_names[spec->construction],
+                                      "the weights file %s needs %s", point->source->path, misfit)
+                           : complain((Origin){.flag = "network"}, product->run->network,
+                                      "expected fused: the weights file %s needs %s",
+                                      point->source->path, misfit);
 }
 
 /* Does the file leave an axis open that nobody sets? */

@@ -151,6 +151,10 @@ LINES = [
     ("sweep --tokens 1", "--tokens: token '1': expected a flag of sweep, which has no --tokens"),
     (f"verify {MODADD} --construction fused",
      f"--construction: token 'fused': the weights file {MODADD} needs transformer3 or transformer"),
+    *((f"{command} cases/models/llama --network three",
+       "--network: token 'three': expected fused: the weights file cases/models/llama needs fused "
+       "or transformer (its networks are gated)")
+      for command in ("verify", "convert -o /dev/null", "guarantee", "attribute")),
     (f"verify {MODADD} --arithmetic none",
      "--arithmetic: token 'none': expected another: verify judges a machine's arithmetic"),
     (f"verify {MODADD} --n 3", "--n: token 'n': expected no n, which verify does not take"),
