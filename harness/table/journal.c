@@ -109,11 +109,17 @@ static void forget(Journal *journal)
     journal->size = journal->next = journal->end = journal->first;
 }
 
-/* The command that removes a file, to be pasted. */
-static void print_remove(const char *path)
+/* The command that removes FILE.partial, and what a run was about to write, to be pasted. */
+static void print_remove(const AtomicFile *file)
 {
-    fputs(*path == '-' ? "rm -- " : "rm ", stderr);
-    shown_write(stderr, SHOWN_SHELL, path);
+    const char *const names[] = {file->partial, file->fresh, file->beside_fresh};
+    fputs(*file->path == '-' ? "rm --" : "rm", stderr);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (access(names[i], F_OK) == 0) {
+            putc(' ', stderr);
+            shown_write(stderr, SHOWN_SHELL, names[i]);
+        }
+    }
 }
 
 /* A run that does not resume: short work is dropped, long work is refused. */
@@ -137,7 +143,7 @@ static int drop_leftover(Journal *journal)
             fprintf(stderr, "%.0f minutes of work", seconds / 60);
         }
         fputs(broken ? ": " : ": --resume goes on with them, ", stderr);
-        print_remove(partial);
+        print_remove(&journal->file);
         fputs(" discards them\n", stderr);
         return 2;
     }
@@ -151,12 +157,12 @@ static int drop_leftover(Journal *journal)
     return 0;
 }
 
-/* remedy NULL: to remove the file. */
-static int refuse(const char *path, const char *why, const char *remedy)
+/* remedy NULL: to remove FILE.partial. */
+static int refuse(const Journal *journal, const char *path, const char *why, const char *remedy)
 {
     fprintf(stderr, "headproof: %s: cannot be resumed: %s; ", shown(path).text, shown(why).text);
     if (remedy == NULL) {
-        print_remove(path);
+        print_remove(&journal->file);
         remedy = " to start anew";
     }
     fprintf(stderr, "%s\n", remedy);
@@ -172,12 +178,12 @@ static int read_complete(Journal *journal, const json_t *sidecar, const RunRecor
     char difference[DIFFERENCE_TEXT] = "", why[DIFFERENCE_TEXT + 32];
     const char *path = journal->file.path;
     if (sidecar == NULL) {
-        return refuse(path, "it is complete, and no .json beside it says what run it is of",
-                      REPLACED);
+        return refuse(journal, path,
+                      "it is complete, and no .json beside it says what run it is of", REPLACED);
     }
     if (!sidecar_fits(difference, sidecar, run)) {
         snprintf(why, sizeof why, "it is complete, of %s", difference);
-        return *difference == '\0' ? facts_fault() : refuse(path, why, REPLACED);
+        return *difference == '\0' ? facts_fault() : refuse(journal, path, why, REPLACED);
     }
     free(journal->text);
     journal->text = file_text(&journal->size, path);
@@ -185,7 +191,7 @@ static int read_complete(Journal *journal, const json_t *sidecar, const RunRecor
         return atomic_file_failed(path);
     }
     if (!sidecar_is_of(sidecar, journal->text, journal->size)) {
-        return refuse(path,
+        return refuse(journal, path,
                       "it is complete, but its bytes are not those that its .json was written "
                       "with: it was edited, or another file took its place",
                       REPLACED);
@@ -219,10 +225,10 @@ static int take_up(Journal *journal, const json_t *started, const RunRecord *run
     char difference[DIFFERENCE_TEXT] = "";
     bool fits = started != NULL && sidecar_fits(difference, started, run);
     if (journal->first < journal->size && !fits) {
-        return started == NULL       ? refuse(journal->file.partial,
+        return started == NULL       ? refuse(journal, journal->file.partial,
                                               "its first line does not say what run it is of", NULL)
                : *difference == '\0' ? facts_fault()
-                                     : refuse(journal->file.partial, difference, NULL);
+                                     : refuse(journal, journal->file.partial, difference, NULL);
     }
     if (fits || access(journal->file.path, F_OK) != 0) {
         return 0;

@@ -353,6 +353,18 @@ def test_what_was_left_goes_with_its_partial(tmp_path):
     assert (started.returncode, os.listdir(tmp_path)) == (-signal.SIGINT, before)
 
 
+@pytest.mark.parametrize("damage, flags", [
+    (hours, ""), (digit, ""), (says("version", "of yore"), " --resume")])
+def test_the_command_that_discards_leaves_nothing(whole, left, tmp_path, damage, flags):
+    """What is to be pasted removes what a run that was killed had begun to write, too."""
+    (tmp_path / "x.csv.partial").write_bytes(damage(left(VERIFY)))
+    for name in ("x.csv.new", "x.csv.json.new"):
+        (tmp_path / name).write_text("")
+    said = whole(f"{VERIFY}{flags}")[0].stderr
+    subprocess.run(re.search(r"\brm( x\S+)+", said)[0], shell=True, check=True, cwd=tmp_path)
+    assert whole(VERIFY)[0].code == 0, said
+
+
 def test_memory_is_a_budget(expect, whole):
     """However little there is, the bytes are the same; what does not fit alone is refused."""
     line = f"sweep {POINTS} --threads 2 -q"
