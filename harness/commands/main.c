@@ -8,6 +8,7 @@
 #include "../../kernels/blas.h"
 #include "../../memory/need.h"
 #include "../../reference/numbers/tier.h"
+#include "../../reference/reference.h"
 #include "../base/exhausted.h"
 #include "../base/info.h"
 #include "../base/message.h"
@@ -227,6 +228,7 @@ static int run_line(int argc, char **argv)
         return complain((Origin){0}, tier, "in HEADPROOF_CPU: %s", why);
     }
     blas_setup(argv);
+    ref_thread_setup(); /* before any number is read, too */
     if (team_join() != 0) {
         return 99;
     }

@@ -434,7 +434,6 @@ int command_sweep(const Grid *grid, const RunOptions *run)
         .grid = grid, .options = run, .run = {.argc = run->argc, .argv = run->argv, .grid = grid}};
     bool helper = run->team && team_rank() > 0;
     interrupt_lock_init(&sweep.writing);
-    ref_thread_setup();
     int status = 0;
     if (run->team && !helper && run->threads > 1) {
         status = complain((Origin){.flag = "threads"}, NULL,

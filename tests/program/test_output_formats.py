@@ -98,10 +98,11 @@ def test_a_file_in_a_format(expect, out, tmp_path):
 
 
 @pytest.mark.parametrize("form", FORMATS)
-def test_merge_writes_every_format(expect, out, tmp_path, form):
+@pytest.mark.parametrize("grid", [GRID, GRID.replace("1000", "1e18")])
+def test_merge_writes_every_format(expect, out, tmp_path, grid, form):
     for i in (1, 2):
-        out(f"{GRID} --shard {i}/2 -o s{i}.csv")
-    whole = out(f"{GRID} --format {form}")
+        out(f"{grid} --shard {i}/2 -o s{i}.csv")
+    whole = out(f"{grid} --format {form}")
     assert out(f"merge s2.csv s1.csv --format={form}") == whole
     expect(0, f"merge s2.csv s1.csv --format {form} -o -", whole,
            "4 points of 2 shards in stdout")

@@ -230,7 +230,6 @@ int command_attribute(const Grid *grid, const RunOptions *run)
                                .model = grid->points[0].source->file,
                                .sink = &outcome.sink,
                                .threads = threads};
-    ref_thread_setup();
     status = outcome_open(&outcome, &attribute_outcome, grid, run, NULL);
     if (status == 0) {
         status = run_attribution(&attribution);

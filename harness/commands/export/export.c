@@ -148,7 +148,6 @@ int command_export(const Grid *grid, const RunOptions *run)
     if (status != 0) {
         return status;
     }
-    ref_thread_setup();
     status = write_point(&grid->points[0], run->output);
     ref_thread_clear();
     return status;

@@ -118,7 +118,6 @@ int command_guarantee(const Grid *grid, const RunOptions *run)
     if (status != 0) {
         return status;
     }
-    ref_thread_setup();
     status = outcome_open(&all.outcome, &guarantee_outcome, grid, run, NULL);
     for (size_t i = 0; i < grid->count && status == 0; i++) {
         status = run_point(&all, &grid->points[i]);

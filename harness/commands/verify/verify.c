@@ -294,7 +294,6 @@ int command_verify(const Grid *grid, const RunOptions *run)
     interrupt_lock_init(&verdict.kept.lock);
     own.points = need_zeros(grid->count + 1, sizeof *own.points);
     memcpy(own.points, grid->points, grid->count * sizeof *own.points);
-    ref_thread_setup();
     status = judge_grid(&verdict, &own, run);
     every_input_clear(&verdict.every);
     sweep_record_clear(&verdict.record);
