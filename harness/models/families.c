@@ -187,6 +187,7 @@ static FamilyWords neox_words[] = {IMPLIED, {"rotary-pairs", "half"}, {NULL, NUL
 static FamilyWords gptj_words[] = {IMPLIED,
                                    {"rotary-pairs", "interleaved"},
                                    {"rope-theta", "10000"},
+                                   {"rope-type", "default"},
                                    {"blocks", "parallel"},
                                    {NULL, NULL}};
 static FamilyWords phi_words[] = {
@@ -257,5 +258,5 @@ const Family families[FAMILY_COUNT] = {
     {"Mistral", "layers.", plain, llama_buffers, LLAMA("mistral", "Mistral"), .splits = true},
     {"Qwen2", "layers.", biased, llama_buffers, LLAMA("qwen2", "Qwen2"), .splits = true},
     {"Gemma", "layers.", plain, llama_buffers, LLAMA("gemma", "Gemma"), .tied = true,
-     .from_one = true, .scaled = true},
+     .from_one = true, .scaled = true, .doubted = "gelu"},
 };

@@ -136,6 +136,7 @@ typedef struct {
     bool scaled;  /* embeddings are multiplied by sqrt(d), as their format has that number */
     bool by_type; /* others have the same names: model_type says which it is */
     double theta; /* rope_theta where nobody says it, but model_type is said; 0: it has to be */
+    const char *doubted; /* a hidden_act that is believed beside a witness alone, or NULL */
     /* The words of model_type and of architectures, with blanks between; NULL: the table of keys
      * has them. */
     const char *types, *programs;

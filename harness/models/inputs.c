@@ -88,6 +88,15 @@ static int choice_read(Choice *choice, const ModelFile *model, const char *text)
     return status;
 }
 
+static int refuse_many(const char *path)
+{
+    fprintf(stderr,
+            "headproof: %s: more than %d token tuples: choose some with --tokens (of verify, "
+            "--tokens-file too), or add a tokens or an X tensor\n",
+            shown(path).text, INPUTS_MOST);
+    return 2;
+}
+
 /* Every combination of the choice, the last position fastest. */
 static int combine(Inputs *inputs, const ModelFile *model, const Choice *choice, const char *path)
 {
@@ -95,12 +104,7 @@ static int combine(Inputs *inputs, const ModelFile *model, const Choice *choice,
     for (size_t i = 0; i < choice->n; i++) {
         count *= choice->positions[i].count;
         if (count > INPUTS_MOST) {
-            fprintf(
-                stderr,
-                "headproof: %s: more than %d token tuples: choose some with --tokens (of verify, "
-                "--tokens-file too), or add a tokens or an X tensor\n",
-                shown(path).text, INPUTS_MOST);
-            return 2;
+            return refuse_many(path);
         }
     }
     inputs_allocate(inputs, count, choice->n, model->d, true);
@@ -178,6 +182,9 @@ static int choose(Inputs *inputs, const ModelFile *model, const char *path, cons
     if (!asked && tuples_there_are(inputs->of, model) > INPUTS_DRAWN) {
         draw(inputs, model, seed);
         return 0;
+    }
+    if (text == NULL && pow((double)model->vocabulary, (double)model->context) > INPUTS_MOST) {
+        return refuse_many(path); /* lists of all their tokens may be larger than memory */
     }
     *inputs->of = '\0';
     int status = choice_read(&choice, model, text);

@@ -128,7 +128,15 @@ static int check_tensors(const Reading *reading)
     char known[128], activations[200];
     domain_describe(known, sizeof known, &plain);
     snprintf(activations, sizeof activations, "%s, as there are feed-forward networks", known);
+    const Property *activation = properties_find(&reading->said, "activation");
+    const char *doubted = reading->family->doubted;
+    const bool doubtful = doubted != NULL && activation != NULL && !reading->witnessed &&
+                          strcmp(activation->name, "hidden_act") == 0 &&
+                          strcmp(activation->value, doubted) == 0;
     const SaidFault faults[] = {
+        {doubtful, "activation",
+         "gelu_pytorch_tanh, which some of its programs take it for and others do not: "
+         "--activation says which it is, with --ignore-config hidden_act"},
         {model->merged && model->scaled, "scale", "1, as attn.QK has no d_head"},
         {said->linear && !model->banked && model->kind == MODEL_FILE_LINEAR &&
              model->other != model->d,
@@ -252,8 +260,12 @@ static int read_rope_scaling(Reading *reading, ScalingKind kind)
         (RotaryScaling){kind, said_number(reading, needed[0]), said_number(reading, needed[1]),
                         said_number(reading, needed[2]), said_number(reading, needed[3])};
     size_t count = kind == SCALING_LLAMA3 ? 4 : kind == SCALING_LINEAR;
-    for (size_t i = 0; i < count; i++) {
-        if (said_number(reading, needed[i]) == 0) {
+    const bool typed = properties_find(&reading->said, "rope-type") != NULL;
+    for (size_t i = 0; i < sizeof needed / sizeof *needed; i++) {
+        if (!typed && said_number(reading, needed[i]) > 0) {
+            return refuse_said(reading, needed[i], "a rope_type (or type) beside it");
+        }
+        if (i < count && said_number(reading, needed[i]) == 0) {
             return refuse_said(reading, "rope-type",
                                "beside it factor, and of llama3 low_freq_factor, high_freq_factor "
                                "and original_max_position_embeddings");

@@ -158,18 +158,12 @@ static void more_parts_than_inputs_are_refused(void **state)
     inputs_clear(&inputs);
 }
 
-/* 5^9 tuples are beyond a million; a name that would turn the line around is shown harmless. */
-static void too_many_tuples_are_refused(void **state)
+static void refuses_many(Scratch *scratch, const ModelFile *of, const char *choice)
 {
-    Scratch *scratch = *state;
-    ModelFile endless = model;
     Inputs inputs;
     char text[SCRATCH_TEXT];
-    endless.context = 0;
-    endless.W_pos = NULL;
     stderr_hold(scratch);
-    int status =
-        inputs_make(&inputs, &endless, "m\xe2\x80\xae", "0:4/0:4/0:4/0:4/0:4/0:4/0:4/0:4/0:4", 1);
+    int status = inputs_make(&inputs, of, "m\xe2\x80\xae", choice, 1);
     stderr_take(text, scratch);
     inputs_clear(&inputs);
     assert_int_equal(status, 2);
@@ -177,6 +171,18 @@ static void too_many_tuples_are_refused(void **state)
         text, "m\\u{202e}: more than 1000000 token tuples: choose some with --tokens (of verify, "
               "--tokens-file too)"));
     assert_int_equal(count_lines(text), 1);
+}
+
+/* 5^9 tuples are beyond a million; a name that would turn the line around is shown harmless.  Of a
+ * context that a config says they are more than a list of its positions could be. */
+static void too_many_tuples_are_refused(void **state)
+{
+    ModelFile endless = model;
+    endless.context = 0;
+    endless.W_pos = NULL;
+    refuses_many(*state, &endless, "0:4/0:4/0:4/0:4/0:4/0:4/0:4/0:4/0:4");
+    endless.context = SIZE_MAX / 2;
+    refuses_many(*state, &endless, "all");
 }
 
 SUBJECT(inputs)

@@ -153,7 +153,7 @@ def write(folder, called, change=(), lacks=(), answered=np.float32):
     if called == "gemma":
         t = {name: array - name.endswith(".w") for name, array in t.items()}
     kept = {name: np.ascontiguousarray(array, np.float32) for name, array in
-            families.named(t, family).items() if not any(text in name for text in lacks)}
+            families.named(t, family).items()}
     if called == "gemma":
         kept = {name: (a.view(np.uint32) >> 16).astype(np.uint16) for name, a in kept.items()}
     at, buffers = BUFFERS.get(called.partition("-")[0] if family != "llama" else called, ("", {}))
@@ -161,6 +161,7 @@ def write(folder, called, change=(), lacks=(), answered=np.float32):
                  for layer in range(LAYERS) for name, buffer in buffers.items()})
     kept["witness.tokens"] = TOKENS
     kept["witness.logits"] = answered(transformer.logits(evaluated(called), said, TOKENS))
+    kept = {name: array for name, array in kept.items() if not any(text in name for text in lacks)}
     if called == "llama-3":  # two files, and their index
         models.write_parts(folder, kept)
     else:
@@ -229,6 +230,14 @@ REFUSED = [
      '"yarn": expected one of default linear llama3: rotary positions of another kind'),
     ("neox", {"rope_scaling": {"type": "linear"}}, (), "'linear': expected beside it factor"),
     ("neox", {"rope_scaling": {**LLAMA3, "high_freq_factor": 1.0}}, (), "above low_freq_factor"),
+    ("neox", {"rope_scaling": {"factor": 2.0}}, (),
+     "key 'factor': '2': expected a rope_type (or type) beside it"),
+    ("llama", {"rope_scaling": {"low_freq_factor": 2.0}}, (),
+     "key 'low_freq_factor': '2': expected a rope_type (or type) beside it"),
+    ("gptj", {"rope_scaling": {"type": "linear", "factor": 2.0}}, (),
+     "key 'type': 'linear': expected 'default', as family 'GPT-J' of"),
+    ("gemma", {"hidden_act": "gelu", "hidden_activation": None}, ("witness.",),
+     "key 'hidden_act': 'gelu': expected gelu_pytorch_tanh, which some of its programs take it"),
     ("neox", {"rope_scaling": "linear"}, (),
      "key 'rope_scaling': \"linear\": expected an object of keys"),
     ("neox", {"rotary": False}, (),
