@@ -115,27 +115,35 @@ static int open_directory(const char *path, int flags)
     return fd;
 }
 
+static bool write_mark(int fd)
+{
+    return write(fd, OWN_MARK, strlen(OWN_MARK)) == (ssize_t)strlen(OWN_MARK);
+}
+
 /* Makes a file at path, where none is, that begins with the mark, and never is there without it
- * where the file system can do so.  Its descriptor, or -1 (errno). */
+ * where the file system can do so and /proc is there.  Its descriptor, or -1 (errno). */
 static int make_marked(const char *path)
 {
     char name[64];
-    int fd = open_directory(path, O_RDWR | O_TMPFILE), reason;
-    bool nameless = fd >= 0; /* not every file system can */
-    if (!nameless) {
+    int fd = open_directory(path, O_RDWR | O_TMPFILE);
+    bool nameless = fd >= 0, unnamed = !nameless;
+    if (nameless) {
+        snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
+        if (write_mark(fd) && linkat(AT_FDCWD, name, AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0) {
+            return fd;
+        }
+        unnamed = errno == ENOENT;
+    }
+    if (unnamed) {
+        (void)(nameless && close(fd)); /* nobody wants it */
         fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+        if (fd < 0 || write_mark(fd)) {
+            return fd;
+        }
     }
-    if (fd < 0) {
-        return -1;
-    }
-    snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
-    if (write(fd, OWN_MARK, strlen(OWN_MARK)) == (ssize_t)strlen(OWN_MARK) &&
-        (!nameless || linkat(AT_FDCWD, name, AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0)) {
-        return fd;
-    }
-    reason = errno;
+    int reason = errno;
     (void)close(fd); /* nobody wants it */
-    if (!nameless) {
+    if (unnamed) {
         (void)unlink(path);
     }
     errno = reason;

@@ -35,19 +35,24 @@ static void print_digest(char text[DIGEST_TEXT], uint64_t seed, const char *line
     digest_print(text, digest_bytes(digest, point->rows, point->length));
 }
 
+enum { LINE_TEXT = 128 };
+
 /* Moves *next behind the point there. */
 static bool read_point(JournalPoint *point, bool *broken, const Journal *journal, size_t *next)
 {
     const char *line = journal->text + *next, *end = journal->text + journal->size;
     const char *newline = memchr(line, '\n', (size_t)(end - line));
-    char written[DIGEST_TEXT] = "", digest[DIGEST_TEXT];
+    char head[LINE_TEXT], written[DIGEST_TEXT] = "", digest[DIGEST_TEXT];
     int used = 0;
     *broken = false;
     if (newline == NULL) {
         return false;
     }
     point->rows = newline + 1;
-    *broken = sscanf(line, "%16[0-9a-f] %zu %zu %lf%n", written, &point->index, &point->length,
+    /* Of the line alone: sscanf looks for the end of its text, which is that of all points. */
+    snprintf(head, sizeof head, "%.*s", (int)(newline - line < LINE_TEXT ? newline - line : 0),
+             line);
+    *broken = sscanf(head, "%16[0-9a-f] %zu %zu %lf%n", written, &point->index, &point->length,
                      &point->seconds, &used) != 4 ||
               line + used != newline || strlen(written) != DIGEST_TEXT - 1;
     if (*broken || point->length > (size_t)(end - point->rows)) {
@@ -320,7 +325,7 @@ int journal_begin(Journal *journal, const RunRecord *run)
 
 int journal_append(Journal *journal, const JournalPoint *point)
 {
-    char line[128] = "", digest[DIGEST_TEXT];
+    char line[LINE_TEXT] = "", digest[DIGEST_TEXT];
     size_t room = DIGEST_TEXT - 1;
     int length = snprintf(line + room, sizeof line - room, " %zu %zu %.3f\n", point->index,
                           point->length, point->seconds);

@@ -42,6 +42,14 @@ def shell_says(shell):
 
 # ---- Streams and machines ------------------------------------------------------------------------
 
+def test_without_proc(shell, tmp_path):
+    """A table is written where no /proc is."""
+    hidden = "unshare -rm sh -c 'mount -t tmpfs none /proc && %s'"
+    if shell(hidden % "true")[0] != 0:
+        pytest.skip("no namespace of mounts is to be had")
+    code, said = shell(hidden % f"$h sweep {POINT} -q -o t.csv")
+    assert code == 0 and sorted(os.listdir(tmp_path)) == ["t.csv", "t.csv.json"], said
+
 
 @pytest.mark.parametrize("line, code", [
     (f"sweep {POINT} -o t.csv --verbose >/dev/null 2>&-", 0),
