@@ -202,7 +202,8 @@ static int check_model_flags(const Grid *grid, const RunOptions *run)
     const struct {
         const char *flag;
         bool given;
-    } flags[] = {{"ignore-config", model->ignored != NULL},
+    } flags[] = {{"ignore-extra", model->ignore_extra},
+                 {"ignore-config", model->ignored != NULL},
                  {"position-embedding", model->positions != NULL},
                  {"blocks", model->blocks != NULL},
                  {"witness", model->witness != NULL},

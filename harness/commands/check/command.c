@@ -53,6 +53,8 @@ static int check_options(const Grid *grid, const RunOptions *run)
         {run->input_norm > 0 && !run->every_input, "input-norm", NULL, "--every-input with it"},
         {run->resume && run->every_input, "resume", NULL, "it without --every-input"},
         {options->update && baseline == NULL, "update", "update", "--baseline FILE with it"},
+        {options->exact && baseline == NULL, "exact", "exact", "--baseline FILE with it"},
+        {options->factor > 0 && baseline == NULL, "factor", NULL, "--baseline FILE with it"},
         {save != NULL && !options->force && access(save, F_OK) == 0, "save-baseline", save,
          "no such file yet (--force replaces it)"},
     };

@@ -231,6 +231,9 @@ static const OutcomeKind min_omega_outcomes[] = {OUTCOME("omega"), OUTCOME("tau"
 static int run_grid(Searches *all, const RunOptions *run)
 {
     int threads = run_threads(run);
+    if (run->input_norm > 0 && !run->every_input) {
+        return complain((Origin){.flag = "input-norm"}, NULL, "expected --every-input with it");
+    }
     int status = grid_predict(all->grid, run->memory, &threads);
     if (status != 0) {
         return status;

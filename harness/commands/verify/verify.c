@@ -21,8 +21,9 @@
 
 /* There is one way to say what they are, and no flag that would change nothing.  0; 2 after a
  * message. */
-static int inputs_check(const RunOptions *run)
+static int inputs_check(const Grid *grid, const RunOptions *run)
 {
+    const bool embedded = grid->sources.items[0]->file->W_E != NULL;
     const struct {
         bool wrong;
         const char *flag, *expected;
@@ -31,6 +32,8 @@ static int inputs_check(const RunOptions *run)
          "it or --tokens, not both"},
         {run->window > 0 && run->tokens_file == NULL, "--window", "--tokens-file with it"},
         {run->stride > 0 && run->tokens_file == NULL, "--stride", "--tokens-file with it"},
+        {run->input_norm > 0 && embedded && !run->every_input, "--input-norm",
+         "none with an embedding: rows of X are the model's tokens"},
     };
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
         if (faults[i].wrong) {
@@ -283,7 +286,7 @@ int command_verify(const Grid *grid, const RunOptions *run)
                             "expected another: verify judges a machine's arithmetic");
         }
     }
-    int status = inputs_check(run);
+    int status = inputs_check(grid, run);
     if (status != 0) {
         return status;
     }
