@@ -207,16 +207,16 @@ static bool check_model(const ModelFile *model)
     bool fine = (alone ? model->depth == 0 && model->X != NULL : model->depth > 0) &&
                 model->d > 0 && check_tokens(model);
     for (size_t i = 0; fine && i < model->depth; i++) {
-        const ModelFileLayer *layer = &model->layers[i];
+        const GivenLayer *layer = &model->layers[i];
         bool attention =
             model->kind == MODEL_FILE_ATTENTION || model->kind == MODEL_FILE_TRANSFORMER;
         bool mlp = model->kind == MODEL_FILE_FFN || model->kind == MODEL_FILE_TRANSFORMER;
-        fine = (layer->attn.W_Q != NULL) == (attention && !model->merged) &&
-               (layer->attn.QK != NULL) == (attention && model->merged) &&
-               (layer->attn.W_O == NULL) == (layer->attn.W_Q == NULL) &&
-               (layer->attn.OV == NULL) == (layer->attn.QK == NULL) &&
-               (layer->mlp.W_in != NULL) == mlp && (layer->mlp.W_out != NULL) == mlp &&
-               (layer->linear.W != NULL) == (model->kind == MODEL_FILE_LINEAR);
+        fine = (layer->w_q != NULL) == (attention && !model->merged) &&
+               (layer->qk != NULL) == (attention && model->merged) &&
+               (layer->w_o == NULL) == (layer->w_q == NULL) &&
+               (layer->ov == NULL) == (layer->qk == NULL) && (layer->w_in != NULL) == mlp &&
+               (layer->w_out != NULL) == mlp &&
+               (layer->linear_w != NULL) == (model->kind == MODEL_FILE_LINEAR);
     }
     return fine && (model->W_pos == NULL || model->W_E != NULL) &&
            (model->X == NULL || model->tokens == NULL);

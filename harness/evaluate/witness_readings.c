@@ -76,8 +76,8 @@ enum { AXES = sizeof axes / sizeof *axes, VALUES_MOST = 64 };
 static size_t list_values(AxisValue values[VALUES_MOST], const ModelFile *file, Axis axis)
 {
     static const double eps[] = {1e-12, 1e-8, 1e-6, 1e-5, 1e-4, 1e-3};
-    bool factors = file->heads > 0 && !file->merged, final = file->ln_final.w != NULL;
-    bool norms = file->layers[0].ln1.w != NULL || file->layers[0].ln2.w != NULL;
+    bool factors = file->heads > 0 && !file->merged, final = file->ln_final_w != NULL;
+    bool norms = file->layers[0].ln1_w != NULL || file->layers[0].ln2_w != NULL;
     bool either = norms && !file->folded && !final && file->W_U == NULL;
     size_t first = 0, end = 0; /* of words */
     switch (axis) {
@@ -152,10 +152,10 @@ void witness_set(WitnessModel *model, Axis axis, AxisValue value)
     size_t width = file->heads * file->d_head, heads = value.integer;
     for (size_t layer = 0; axis == AXIS_HEADS && heads != file->heads && layer < file->depth;
          layer++) {
-        double *const w[] = {file->layers[layer].attn.W_Q, file->layers[layer].attn.W_K,
-                             file->layers[layer].attn.W_V};
-        for (size_t i = 0; i < 3; i++) {
-            split(w[i], file->d, width, file->heads, heads);
+        const GivenLayer *own = &file->layers[layer];
+        const double *const w[] = {own->w_q, own->w_k, own->w_v};
+        for (size_t i = 0; i < 3; i++) { /* the file's own numbers */
+            split((double *)w[i], file->d, width, file->heads, heads);
         }
     }
     if (axis == AXIS_HEADS) {
@@ -309,7 +309,7 @@ static void swap(double *a, double *b, size_t count)
  * A head's lie one behind the other, [heads, rows, columns]. */
 typedef struct {
     const char *name;
-    double *data;
+    const double *data; /* the file's own, which a reading changes */
     size_t heads, rows, columns;
     bool output; /* heads are side by side in its rows, not in its columns */
 } Matrix;
@@ -318,16 +318,16 @@ enum { MATRICES = 8 };
 
 static size_t list_matrices(Matrix list[MATRICES], const ModelFile *m, size_t layer)
 {
-    const ModelFileLayer *l = &m->layers[layer];
+    const GivenLayer *l = &m->layers[layer];
     const Matrix all[] = {
-        {"W_O (c_proj of attention)", l->attn.W_O, m->heads, m->d_head, m->d, true},
-        {"W_Q", l->attn.W_Q, m->heads, m->d, m->d_head, false},
-        {"W_K", l->attn.W_K, m->heads, m->d, m->d_head, false},
-        {"W_V", l->attn.W_V, m->heads, m->d, m->d_head, false},
-        {"W_in (c_fc)", l->mlp.W_in, 1, m->d, m->hidden, false},
-        {"W_out (c_proj of the network)", l->mlp.W_out, 1, m->hidden, m->d, true},
-        {"QK", l->attn.QK, m->heads, m->d, m->d, false},
-        {"OV", l->attn.OV, m->heads, m->d, m->d, true},
+        {"W_O (c_proj of attention)", l->w_o, m->heads, m->d_head, m->d, true},
+        {"W_Q", l->w_q, m->heads, m->d, m->d_head, false},
+        {"W_K", l->w_k, m->heads, m->d, m->d_head, false},
+        {"W_V", l->w_v, m->heads, m->d, m->d_head, false},
+        {"W_in (c_fc)", l->w_in, 1, m->d, m->hidden, false},
+        {"W_out (c_proj of the network)", l->w_out, 1, m->hidden, m->d, true},
+        {"QK", l->qk, m->heads, m->d, m->d, false},
+        {"OV", l->ov, m->heads, m->d, m->d, true},
     };
     size_t count = 0;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
@@ -343,7 +343,7 @@ static double *entry(const Matrix *m, size_t r, size_t c)
 {
     size_t head = m->output ? r / m->rows : c / m->columns;
     size_t row = m->output ? r % m->rows : r, column = m->output ? c : c % m->columns;
-    return m->data + (head * m->rows + row) * m->columns + column;
+    return (double *)m->data + (head * m->rows + row) * m->columns + column;
 }
 
 /* Of all heads side by side, a square; or of each head by itself. */
@@ -383,9 +383,10 @@ static void change(const ModelFile *file, const Change *it)
         Matrix list[MATRICES];
         size_t count = list_matrices(list, file, layer);
         for (size_t i = 0; i < count; i++) {
+            double *data = (double *)list[i].data;
             size_t size = list[i].rows * list[i].columns;
             if (i == it->place && it->a != it->b) {
-                swap(list[i].data + it->a * size, list[i].data + it->b * size, size);
+                swap(data + it->a * size, data + it->b * size, size);
             } else if (i == it->place || (it->place == ALL && can_transpose(&list[i], false))) {
                 transpose(&list[i], it->each);
             }
@@ -501,16 +502,16 @@ static void try_tied(Trials *self)
 /* Kinds of biases that the file has none of, where it has others. */
 static void list_absent(char *text, size_t size, const ModelFile *file)
 {
-    const ModelFileLayer *l = &file->layers[0];
-    bool attention = l->attn.W_Q != NULL;
+    const GivenLayer *l = &file->layers[0];
+    bool attention = l->w_q != NULL;
     const struct {
         const char *name;
         bool there, part;
-    } kinds[] = {{"b_Q, b_K, b_V", l->attn.b_Q != NULL, attention},
-                 {"b_O", l->attn.b_O != NULL, attention || l->attn.OV != NULL},
-                 {"b_in, b_out", l->mlp.b_in != NULL, l->mlp.W_in != NULL},
-                 {"b of the linear maps", l->linear.b != NULL, l->linear.W != NULL},
-                 {"b of the norms", file->betas, l->ln1.w != NULL || l->ln2.w != NULL},
+    } kinds[] = {{"b_Q, b_K, b_V", l->b_q != NULL, attention},
+                 {"b_O", l->b_o != NULL, attention || l->ov != NULL},
+                 {"b_in, b_out", l->b_in != NULL, l->w_in != NULL},
+                 {"b of the linear maps", l->linear_b != NULL, l->linear_w != NULL},
+                 {"b of the norms", file->betas, l->ln1_w != NULL || l->ln2_w != NULL},
                  {"b_U", file->b_U != NULL, file->W_U != NULL}};
     size_t used = 0;
     text[0] = '\0';

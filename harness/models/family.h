@@ -99,7 +99,7 @@ extern const ExtentInfo extent_infos[EXTENT_COUNT];
 size_t *model_size(ModelFile *model, Extent extent);
 
 typedef struct {
-    size_t field; /* offset of its pointer in ModelFileLayer, or in ModelFile */
+    size_t field; /* offset of its pointer in GivenLayer, or in ModelFile */
     size_t rank;
     Extent shape[3];
 } SlotInfo;

@@ -132,17 +132,18 @@ static int read_packed(ModelFile *model, const SetTensor *found)
     return streamed ? 0 : model_array_fill(model, found);
 }
 
-/* A norm whose weights are folded, where `wanted`; or one without a b. */
-static void fill_norm(ModelFileGains *norm, size_t d, bool wanted)
+/* A norm whose weights are folded, where `wanted`; or one without a b, whose slot follows. */
+static void fill_norm(ModelFile *model, Slot slot, size_t layer, bool wanted)
 {
-    if (norm->w == NULL && wanted) {
-        norm->w = need_zeros(d, sizeof *norm->w);
-        for (size_t c = 0; c < d; c++) {
-            norm->w[c] = 1;
+    double **w = model_array(model, slot, layer), **b = model_array(model, slot + 1, layer);
+    if (*w == NULL && wanted) {
+        *w = need_zeros(model->d, sizeof **w);
+        for (size_t c = 0; c < model->d; c++) {
+            (*w)[c] = 1;
         }
     }
-    if (norm->w != NULL && norm->b == NULL) {
-        norm->b = need_zeros(d, sizeof *norm->b);
+    if (*w != NULL && *b == NULL) {
+        *b = need_zeros(model->d, sizeof **b);
     }
 }
 
@@ -151,11 +152,15 @@ static void fill_norms(ModelFile *model)
     bool folded = model->folded, mlp = model->hidden > 0;
     bool first = model->kind != MODEL_FILE_FFN;
     for (size_t layer = 0; layer < model->depth; layer++) {
-        fill_norm(&model->layers[layer].ln1, model->d, folded && first);
-        fill_norm(&model->layers[layer].ln2, model->d, folded && mlp);
+        GivenLayer *own = &model->layers[layer];
+        fill_norm(model, SLOT_LN1_W, layer, folded && first);
+        if (model->one_norm) {
+            own->ln2_w = own->ln1_w;
+            own->ln2_b = own->ln1_b;
+        }
+        fill_norm(model, SLOT_LN2_W, layer, folded && mlp);
     }
-    bool final = folded && !model->post && model->W_U != NULL;
-    fill_norm(&model->ln_final, model->d, final);
+    fill_norm(model, SLOT_LN_FINAL_W, 0, folded && !model->post && model->W_U != NULL);
 }
 
 int model_arrays_read(Reading *reading)
@@ -206,16 +211,16 @@ static void widen(double *least, double *most, const double *gamma, size_t d)
 bool model_norms_in_name(double *least, double *most, const ModelFile *model, double eps)
 {
     if (eps < EPS_FROM || model->depth == 0 ||
-        (model->layers[0].ln1.w == NULL && model->layers[0].ln2.w == NULL)) {
+        (model->layers[0].ln1_w == NULL && model->layers[0].ln2_w == NULL)) {
         return false;
     }
     *least = INFINITY;
     *most = 0;
     for (size_t layer = 0; layer < model->depth; layer++) {
-        widen(least, most, model->layers[layer].ln1.w, model->d);
-        widen(least, most, model->layers[layer].ln2.w, model->d);
+        widen(least, most, model->layers[layer].ln1_w, model->d);
+        widen(least, most, model->layers[layer].ln2_w, model->d);
     }
-    widen(least, most, model->ln_final.w, model->d);
+    widen(least, most, model->ln_final_w, model->d);
     *least /= sqrt(eps);
     *most /= sqrt(eps);
     return true;

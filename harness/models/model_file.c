@@ -273,7 +273,8 @@ void model_file_clear(ModelFile *model)
     for (size_t layer = 0; model->layers != NULL && layer < model->depth; layer++) {
         for (int slot = 0; slot < SLOTS_OF_LAYER; slot++) {
             double *array = *model_array(model, (Slot)slot, layer);
-            if (!model_stream_has(model, layer, array)) {
+            bool twice = model->one_norm && (slot == SLOT_LN2_W || slot == SLOT_LN2_B);
+            if (!twice && !model_stream_has(model, layer, array)) {
                 free(array);
             }
         }

@@ -49,11 +49,6 @@ typedef enum {
     MODEL_FILE_INPUT        /* X alone */
 } ModelFileKind;
 
-/* gamma and beta [d].  Where there is a w there is a b, of zeros where the file has none. */
-typedef struct {
-    double *w, *b;
-} ModelFileGains;
-
 /* The model's own answers, in the program that it comes from; NULL where the file has none. */
 typedef struct {
     size_t windows, span, answers;
@@ -65,21 +60,6 @@ typedef struct {
     double difference, allowed; /* from m(T)'s at most, and how far they may be, once compared */
     char *said;                 /* what they showed then, for conditions; NULL: nothing yet */
 } ModelFileWitness;
-
-/* A layer's tensors, row-major, NULL where absent; named and shaped as in the file. */
-typedef struct {
-    struct {
-        double *W_Q, *W_K, *W_V, *W_O, *b_Q, *b_K, *b_V, *b_O;
-        double *QK, *OV;
-    } attn;
-    struct {
-        double *W_gate, *b_gate, *W_in, *b_in, *W_out, *b_out;
-    } mlp;
-    struct {
-        double *W, *b;
-    } linear;
-    ModelFileGains ln1, ln2;
-} ModelFileLayer;
 
 /* Which of its properties a file's metadata say. */
 typedef struct {
@@ -95,7 +75,7 @@ typedef struct {
     Normalization normalization;
     bool tied;     /* the file has no unembedding: W_U is W_E, [classes, d] */
     bool folded;   /* the file has no weights of norms: those here are ones and zeros */
-    bool one_norm; /* a layer's first norm is its second, too */
+    bool one_norm; /* a layer's first norm is its second, too: ln2_w and ln2_b are ln1's */
     bool from_one; /* the file has weights of norms less 1 */
     bool betas;    /* it has a b of a norm, of its own */
     bool post;     /* normalization-place "post" */
@@ -119,12 +99,12 @@ typedef struct {
     size_t heads, d_head, hidden, other;
     size_t key_heads; /* of keys and of values in the file, each for as many queries in a row */
     size_t vocabulary, context, classes;
-    size_t window;          /* keys that a token sees, at least all of the context; 0: all */
-    size_t rows;            /* of X */
-    size_t tuples, length;  /* of tokens */
-    ModelFileLayer *layers; /* [depth] */
-    double *W_E, *W_pos, *W_U, *b_U;
-    ModelFileGains ln_final;
+    size_t window;         /* keys that a token sees, at least all of the context; 0: all */
+    size_t rows;           /* of X */
+    size_t tuples, length; /* of tokens */
+    GivenLayer *layers;    /* [depth]; beside a w of a norm, here and below, is a b, of zeros where
+                               the file has none */
+    double *W_E, *W_pos, *W_U, *b_U, *ln_final_w, *ln_final_b;
     double *X, *X_hidden;
     int64_t *tokens; /* [tuples, length], each below vocabulary; X or tokens is there, or neither */
     char **paths;    /* [path_count] every file that was read */

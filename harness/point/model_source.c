@@ -29,35 +29,6 @@ static const struct {
     [MODEL_FILE_INPUT] = {"silu (it has an X alone)", CONSTRUCTION_SILU, CONSTRUCTION_SILU},
 };
 
-static void point_layers(GivenLayer *layers, const ModelFile *model)
-{
-    for (size_t l = 0; l < model->depth; l++) {
-        const ModelFileLayer *layer = &model->layers[l];
-        layers[l] = (GivenLayer){.w_q = layer->attn.W_Q,
-                                 .w_k = layer->attn.W_K,
-                                 .w_v = layer->attn.W_V,
-                                 .w_o = layer->attn.W_O,
-                                 .b_q = layer->attn.b_Q,
-                                 .b_k = layer->attn.b_K,
-                                 .b_v = layer->attn.b_V,
-                                 .b_o = layer->attn.b_O,
-                                 .qk = layer->attn.QK,
-                                 .ov = layer->attn.OV,
-                                 .w_gate = layer->mlp.W_gate,
-                                 .b_gate = layer->mlp.b_gate,
-                                 .w_in = layer->mlp.W_in,
-                                 .b_in = layer->mlp.b_in,
-                                 .w_out = layer->mlp.W_out,
-                                 .b_out = layer->mlp.b_out,
-                                 .linear_w = layer->linear.W,
-                                 .linear_b = layer->linear.b,
-                                 .ln1_w = layer->ln1.w,
-                                 .ln1_b = layer->ln1.b,
-                                 .ln2_w = model->one_norm ? layer->ln1.w : layer->ln2.w,
-                                 .ln2_b = model->one_norm ? layer->ln1.b : layer->ln2.b};
-    }
-}
-
 static void source_clear(ModelSource *source)
 {
     for (size_t i = 0; source->inputs != NULL && i < source->file->tuples; i++) {
@@ -65,7 +36,6 @@ static void source_clear(ModelSource *source)
     }
     free(source->inputs);
     model_file_clear(source->file);
-    free(source->layers);
     free(source->path);
     free(source);
 }
@@ -81,18 +51,16 @@ static int source_read(ModelSource **source, const char *path, const ModelFileFl
     }
     const ModelFile *model = made->file;
     made->path = need_copy(path);
-    made->layers = need_zeros(model->depth + 1, sizeof *made->layers);
     made->inputs = need_zeros(model->tuples + 1, sizeof *made->inputs);
-    point_layers(made->layers, model);
     made->flags = *flags;
-    made->given = (GivenWeights){.layers = model->depth > 0 ? made->layers : NULL,
+    made->given = (GivenWeights){.layers = model->depth > 0 ? model->layers : NULL,
                                  .scale = {1, 1, 1},
                                  .scale_by_layer = model->scaled_by_layer,
                                  .rotary_scaling = model->rope_scaling,
                                  .x = model->X,
                                  .x_hidden = model->X_hidden,
-                                 .ln_final_w = model->ln_final.w,
-                                 .ln_final_b = model->ln_final.b};
+                                 .ln_final_w = model->ln_final_w,
+                                 .ln_final_b = model->ln_final_b};
     *source = made;
     return 0;
 }

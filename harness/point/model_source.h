@@ -17,7 +17,6 @@ typedef struct ModelSource {
     char *path;           /* as written */
     ModelFileFlags flags; /* it was read so */
     ModelFile *file;
-    GivenLayer *layers;  /* [file->depth], pointers into file */
     GivenWeights given;  /* the same, as a case takes them */
     GivenInput **inputs; /* [file->tuples] what model_source_input made; NULL: nothing yet */
 } ModelSource;

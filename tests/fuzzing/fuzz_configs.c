@@ -29,9 +29,9 @@ static bool is_whole(const ModelFile *model)
     bool fine = model->kind == MODEL_FILE_TRANSFORMER && model->depth == GPT2_DEPTH &&
                 model->d == GPT2_D && model->heads * model->d_head == GPT2_D &&
                 model->classes == GPT2_VOCABULARY && model->W_U != NULL &&
-                model->ln_final.w != NULL;
+                model->ln_final_w != NULL;
     for (size_t l = 0; fine && l < model->depth; l++) {
-        fine = model->layers[l].attn.W_Q != NULL && model->layers[l].ln1.b != NULL;
+        fine = model->layers[l].w_q != NULL && model->layers[l].ln1_b != NULL;
     }
     return fine && model->said.mask && model->said.normalization &&
            (!model->said.eps || model->eps > 0);

@@ -56,18 +56,18 @@ static void a_layer_has_its_numbers(void **state)
     const size_t d = GPT2_D, square = d * d, network = d * GPT2_HIDDEN;
     for (size_t i = 0; i < 3 * (size_t)GPT2_DEPTH; i++) {
         size_t l = i % GPT2_DEPTH;
-        const ModelFileLayer *layer = &model->layers[l], *other = &whole->layers[l];
+        const GivenLayer *layer = &model->layers[l], *other = &whole->layers[l];
         assert_true(model_stream_enter(model, l));
         assert_true(model_stream_enter(model, l)); /* by another thread, say */
         model_stream_leave(model, l);
-        expect_numbers(layer->attn.W_Q, other->attn.W_Q, square);
-        expect_numbers(layer->attn.W_K, other->attn.W_K, square);
-        expect_numbers(layer->attn.W_V, other->attn.W_V, square);
-        expect_numbers(layer->attn.W_O, other->attn.W_O, square);
-        expect_numbers(layer->attn.b_K, other->attn.b_K, d);
-        expect_numbers(layer->mlp.W_in, other->mlp.W_in, network);
-        expect_numbers(layer->mlp.W_out, other->mlp.W_out, network);
-        expect_numbers(layer->ln2.b, other->ln2.b, d);
+        expect_numbers(layer->w_q, other->w_q, square);
+        expect_numbers(layer->w_k, other->w_k, square);
+        expect_numbers(layer->w_v, other->w_v, square);
+        expect_numbers(layer->w_o, other->w_o, square);
+        expect_numbers(layer->b_k, other->b_k, d);
+        expect_numbers(layer->w_in, other->w_in, network);
+        expect_numbers(layer->w_out, other->w_out, network);
+        expect_numbers(layer->ln2_b, other->ln2_b, d);
         model_stream_leave(model, l);
     }
     assert_int_equal(model_stream_fault(model), 0);
@@ -85,7 +85,7 @@ static void a_layer_that_was_left_is_not_there(void **state)
     pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
-        const volatile double *left = model->layers[0].attn.W_Q;
+        const volatile double *left = model->layers[0].w_q;
         (void)signal(SIGSEGV, SIG_DFL);
         (void)left[0];
         _exit(0);

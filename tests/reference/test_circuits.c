@@ -45,13 +45,13 @@ static int trained_open(void **state)
     ModelFile *m = t->file;
     assert_true(m->d == D && m->heads == HEADS && m->d_head == D_HEAD && m->depth == 1);
     assert_true(m->vocabulary == VOCABULARY && m->classes == CLASSES && m->context == N);
-    assert_true(m->scaled && m->causal && m->b_U == NULL && m->layers[0].attn.b_O == NULL);
+    assert_true(m->scaled && m->causal && m->b_U == NULL && m->layers[0].b_o == NULL);
     assert_int_equal(inputs_make(&t->inputs, m, GIVEN_TRAINED, TOKENS, 1), 0);
     assert_int_equal(t->inputs.count, INPUTS);
-    t->layer = (GivenLayer){.w_q = m->layers[0].attn.W_Q,
-                            .w_k = m->layers[0].attn.W_K,
-                            .w_v = m->layers[0].attn.W_V,
-                            .w_o = m->layers[0].attn.W_O};
+    t->layer = (GivenLayer){.w_q = m->layers[0].w_q,
+                            .w_k = m->layers[0].w_k,
+                            .w_v = m->layers[0].w_v,
+                            .w_o = m->layers[0].w_o};
     t->embed = rat_of(m->W_E, VOCABULARY, D, D);
     t->positions = rat_of(m->W_pos, N, D, D);
     t->unembed = rat_of(m->W_U, D, CLASSES, CLASSES);
