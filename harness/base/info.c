@@ -8,12 +8,12 @@
 #include "../../kernels/blas.h"
 #include "../../reference/numbers/tier.h"
 #include "message.h"
+#include "shown.h"
 #include "team.h"
 #include "text_stream.h"
 
 #include <errno.h>
 #include <gmp.h>
-#include <jansson.h>
 #include <mpfr.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -41,29 +41,24 @@
 
 #define CPU_FILE "/proc/cpuinfo"
 
-typedef struct {
-    Fact *facts;
-    size_t count;
-} FactList;
-
-static void add(FactList *list, const char *name, const char *format, ...)
+static void add(json_t *facts, const char *name, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-static void add(FactList *list, const char *name, const char *format, ...)
+static void add(json_t *facts, const char *name, const char *format, ...)
 {
-    if (list->count < FACTS_MOST) {
-        Fact *fact = &list->facts[list->count++];
-        va_list arguments;
-        fact->name = name;
-        va_start(arguments, format);
-        vsnprintf(fact->text, sizeof fact->text, format, arguments);
-        va_end(arguments);
-    }
+    char text[FACT_TEXT];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    char *clean = shown_copy(SHOWN_JSON, text);
+    json_object_set_new(facts, name, json_string(clean));
+    free(clean);
 }
 
 /* The value of the first line "model name : ..." of CPU_FILE, where there is one.  false
  * (errno): it is there and cannot be read. */
-static bool add_cpu(FactList *list)
+static bool add_cpu(json_t *facts)
 {
     size_t size;
     char *text = file_text(&size, CPU_FILE);
@@ -74,15 +69,15 @@ static bool add_cpu(FactList *list)
         model += 1 + strspn(model + 1, " ");
         model[strcspn(model, "\n")] = '\0';
     }
-    add(list, "cpu", "%s", model != NULL ? model : "unknown");
-    add(list, "cpu_cores", "%ld", sysconf(_SC_NPROCESSORS_ONLN));
+    add(facts, "cpu", "%s", model != NULL ? model : "unknown");
+    add(facts, "cpu_cores", "%ld", sysconf(_SC_NPROCESSORS_ONLN));
     free(text);
     errno = reason;
     return reason == 0 || file_fault(reason) == 2;
 }
 
 /* The instruction sets that reference/ is compiled for, and the one in use. */
-static void add_tiers(FactList *list)
+static void add_tiers(json_t *facts)
 {
     char had[64] = "";
     for (int tier = 0; tier < TIERS; tier++) {
@@ -92,41 +87,42 @@ static void add_tiers(FactList *list)
                      tier_name((Tier)tier));
         }
     }
-    add(list, "tier", "%s", tier_name(tier_in_use()));
-    add(list, "tiers", "%s", had);
+    add(facts, "tier", "%s", tier_name(tier_in_use()));
+    add(facts, "tiers", "%s", had);
 }
 
-size_t facts_read(Fact facts[FACTS_MOST])
+json_t *facts_read(void)
 {
-    FactList list = {facts, 0};
+    json_t *facts = json_object();
     const char *wanted = blas_core_wanted();
-    add(&list, "version", "%s", HEADPROOF_VERSION);
-    add(&list, "commit", "%s", HEADPROOF_COMMIT);
-    add(&list, "compiler", "%s", COMPILER);
-    add(&list, "flags", "%s", HEADPROOF_CFLAGS);
+    add(facts, "version", "%s", HEADPROOF_VERSION);
+    add(facts, "commit", "%s", HEADPROOF_COMMIT);
+    add(facts, "compiler", "%s", COMPILER);
+    add(facts, "flags", "%s", HEADPROOF_CFLAGS);
     struct utsname name;
     if (uname(&name) == 0) {
-        add(&list, "system", "%s %s %s", name.sysname, name.release, name.machine);
+        add(facts, "system", "%s %s %s", name.sysname, name.release, name.machine);
     }
-    if (!add_cpu(&list)) {
-        return 0;
+    if (!add_cpu(facts)) {
+        json_decref(facts);
+        return NULL;
     }
-    add_tiers(&list);
-    add(&list, "openblas_core", "%s", blas_core());
-    add(&list, "openblas_core_origin", "%s", blas_core_origin());
-    add(&list, "openblas_core_wanted", "%s", wanted != NULL ? wanted : "no opinion");
-    add(&list, "openblas_config", "%s", blas_config());
-    add(&list, "mpfr_header", "%s", MPFR_VERSION_STRING);
-    add(&list, "mpfr_runtime", "%s", mpfr_get_version());
-    add(&list, "gmp_header", "%d.%d.%d", __GNU_MP_VERSION, __GNU_MP_VERSION_MINOR,
+    add_tiers(facts);
+    add(facts, "openblas_core", "%s", blas_core());
+    add(facts, "openblas_core_origin", "%s", blas_core_origin());
+    add(facts, "openblas_core_wanted", "%s", wanted != NULL ? wanted : "no opinion");
+    add(facts, "openblas_config", "%s", blas_config());
+    add(facts, "mpfr_header", "%s", MPFR_VERSION_STRING);
+    add(facts, "mpfr_runtime", "%s", mpfr_get_version());
+    add(facts, "gmp_header", "%d.%d.%d", __GNU_MP_VERSION, __GNU_MP_VERSION_MINOR,
         __GNU_MP_VERSION_PATCHLEVEL);
-    add(&list, "gmp_runtime", "%s", gmp_version);
+    add(facts, "gmp_runtime", "%s", gmp_version);
     char library[TEAM_LIBRARY_TEXT];
     team_library(library);
-    add(&list, "mpi", "%s", library);
-    add(&list, "jansson_header", "%s", JANSSON_VERSION);
-    add(&list, "jansson_runtime", "%s", jansson_version_str());
-    return list.count;
+    add(facts, "mpi", "%s", library);
+    add(facts, "jansson_header", "%s", JANSSON_VERSION);
+    add(facts, "jansson_runtime", "%s", jansson_version_str());
+    return facts;
 }
 
 int facts_fault(void)
@@ -142,13 +138,15 @@ const char *info_version(void)
 
 int info_print(FILE *file)
 {
-    Fact facts[FACTS_MOST];
-    size_t count = facts_read(facts);
-    if (count == 0) {
+    const char *name;
+    json_t *facts = facts_read(), *fact;
+    if (facts == NULL) {
         return facts_fault();
     }
-    for (size_t i = 0; i < count; i++) {
-        fprintf(file, "%-21s %s\n", facts[i].name, facts[i].text);
+    json_object_foreach(facts, name, fact)
+    {
+        fprintf(file, "%-21s %s\n", name, json_string_value(fact));
     }
+    json_decref(facts);
     return 0;
 }

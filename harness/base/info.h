@@ -4,20 +4,13 @@
 #ifndef HEADPROOF_HARNESS_BASE_INFO_H
 #define HEADPROOF_HARNESS_BASE_INFO_H
 
-#include <stddef.h>
+#include <jansson.h>
 #include <stdio.h>
 
-#define FACT_TEXT 1024
+#define FACT_TEXT 1024 /* of one, with its NUL */
 
-typedef struct {
-    const char *name;
-    char text[FACT_TEXT];
-} Fact;
-
-#define FACTS_MOST 32
-
-/* Fills facts; returns how many there are, 0 (errno) when the machine does not say what it is. */
-size_t facts_read(Fact facts[FACTS_MOST]);
+/* Their names and texts, in order, an object; NULL (errno): the machine does not say what it is. */
+json_t *facts_read(void) __attribute__((warn_unused_result));
 
 /* Says so, for errno's reason; returns 99. */
 int facts_fault(void);

@@ -191,18 +191,16 @@ static void add_digest(json_t *object, const RunRecord *run)
 
 json_t *sidecar_value(const RunRecord *run)
 {
-    Fact facts[FACTS_MOST];
-    size_t count = facts_read(facts);
-    if (count == 0) {
+    json_t *facts = facts_read();
+    if (facts == NULL) {
         return NULL;
     }
     json_t *object = json_object();
     json_object_set_new(object, "schema", json_integer(SIDECAR_SCHEMA));
     json_object_set_new(object, "argv", sidecar_arguments(run->argc, run->argv));
     json_object_set_new(object, "date", sidecar_date());
-    for (size_t i = 0; i < count; i++) {
-        json_object_set_new(object, facts[i].name, sidecar_text(facts[i].text));
-    }
+    json_object_update(object, facts);
+    json_decref(facts);
     add_digest(object, run);
     if (run->sweep != NULL) {
         add_sweep(object, run);
@@ -309,10 +307,9 @@ int sidecar_beside(json_t **sidecar, const char *table)
 }
 
 /* Of the decisive facts, those of the program, which are the first, or all. */
-static bool facts_fit(char text[DIFFERENCE_TEXT], const json_t *sidecar, const RunRecord *run,
-                      bool all)
+static bool facts_fit(char text[DIFFERENCE_TEXT], const json_t *sidecar, bool all)
 {
-    json_t *own = sidecar_value(run); /* as it would be written */
+    json_t *own = facts_read();
     bool same = own != NULL;
     *text = '\0';
     for (int k = 0; same && sidecar_decisive[k] != NULL && (all || k < PROGRAM_FACTS); k++) {
@@ -372,11 +369,11 @@ static bool sweep_fits(char text[DIFFERENCE_TEXT], const json_t *sidecar, const 
 
 bool sidecar_fits(char text[DIFFERENCE_TEXT], const json_t *sidecar, const RunRecord *run)
 {
-    return sweep_fits(text, sidecar, run) && facts_fit(text, sidecar, run, true);
+    return sweep_fits(text, sidecar, run) && facts_fit(text, sidecar, true);
 }
 
 bool sidecar_same_sweep(const json_t *sidecar, const RunRecord *run)
 {
     char text[DIFFERENCE_TEXT];
-    return sweep_fits(text, sidecar, run) && facts_fit(text, sidecar, run, false);
+    return sweep_fits(text, sidecar, run) && facts_fit(text, sidecar, false);
 }

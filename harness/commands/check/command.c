@@ -148,13 +148,10 @@ static int choose_paths(Checking *command)
 
 static int mention_machine(Check *check)
 {
-    Fact facts[FACTS_MOST];
-    size_t count = facts_read(facts);
-    for (size_t i = 0; i < count; i++) {
-        const char *name = facts[i].name, *now = facts[i].text;
-        if (strcmp(name, "cpu") != 0 && strcmp(name, "openblas_core") != 0) {
-            continue;
-        }
+    static const char *const names[] = {"cpu", "openblas_core"};
+    json_t *facts = facts_read();
+    for (size_t i = 0; facts != NULL && i < sizeof names / sizeof *names; i++) {
+        const char *name = names[i], *now = json_string_value(json_object_get(facts, name));
         const char *then = json_string_value(json_object_get(check->sidecar, name));
         if (then == NULL || strcmp(then, now) != 0) {
             check->other_machine = true;
@@ -164,7 +161,8 @@ static int mention_machine(Check *check)
                           name, then != NULL ? then : "unknown", now);
         }
     }
-    return count == 0 ? facts_fault() : 0;
+    json_decref(facts);
+    return facts == NULL ? facts_fault() : 0;
 }
 
 /* ---- After it ------------------------------------------------------------------------------- */
