@@ -49,8 +49,7 @@ static Bundle heads_of(const Stack *stack, const GivenLayer *given)
                    .k = {given->w_k, d_head, stride},
                    .q_bias = given->b_q,
                    .k_bias = given->b_k};
-    Value value = {.kind = merged ? VALUE_DENSE : VALUE_FACTORED,
-                   .read = content,
+    Value value = {.read = content,
                    .write = content,
                    .d_head = d_head,
                    .v = {merged ? given->ov : given->w_v, merged ? d : d_head, stride},

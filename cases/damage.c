@@ -137,7 +137,6 @@ static void disturb_value(const Place *place, Bundle *bundle)
     Value *value = &bundle->value;
     size_t heads = bundle->heads, read = value->read.count, write = value->write.count;
     if (value->unit != 0) {
-        value->kind = VALUE_FACTORED;
         value->d_head = 1;
         value->v = unit_vectors(place, "v", (TensorShape){heads, read, 1, 0}, value->unit);
         value->o = unit_vectors(place, NULL, (TensorShape){heads, 1, write, 0}, 1);

@@ -26,13 +26,10 @@ static Bundle readout_heads(const Stack *stack, const Direct *ffn, Columns hidde
         score.q = (HeadWeight){ffn->w1, ffn->hidden, 0};
         score.q_bias = ffn->b1;
     }
-    return (Bundle){.heads = ffn->write.count,
-                    .score = score,
-                    .value = {.kind = VALUE_FACTORED,
-                              .read = ffn->read,
-                              .write = ffn->write,
-                              .d_head = 1,
-                              .scale = pair.value}};
+    return (Bundle){
+        .heads = ffn->write.count,
+        .score = score,
+        .value = {.read = ffn->read, .write = ffn->write, .d_head = 1, .scale = pair.value}};
 }
 
 /* K pairs; beside each a head that gives the bias row back what it wrote into itself, the first of

@@ -145,12 +145,10 @@ bool value_has_bias(const Value *value)
 
 size_t value_width(const Value *value)
 {
-    switch (value->kind) {
-    case VALUE_UNIT: return 1;
-    case VALUE_DENSE: return value->write.count;
-    case VALUE_FACTORED: return value->d_head;
-    default: return 0;
-    }
+    return value->unit != 0        ? 1
+           : value->d_head > 0     ? value->d_head
+           : value->v.data != NULL ? value->write.count
+                                   : 0;
 }
 
 static bool same_weight(const HeadWeight *a, const HeadWeight *b)

@@ -127,35 +127,29 @@ typedef struct {
     const unsigned char *listed; /* VISIBLE_LISTED: [rows, rows], 1 where row i sees row j */
 } Score;
 
-typedef enum {
-    VALUE_NONE,    /* no content value (a head that carries a bias only) */
-    VALUE_UNIT,    /* V_h is unit at (column h read, column h written), else 0 */
-    VALUE_DENSE,   /* V_h = v_h [read, write] */
-    VALUE_FACTORED /* V_h = v_h o_h, v_h [read, d_head], o_h [d_head, write] */
-} ValueKind;
-
 /* What a head's key row j contributes when attended: x_j V_h, and for a token row also
- *   inner_bias_h o_h   (VALUE_FACTORED)
+ *   inner_bias_h o_h   (where V_h has two factors)
  *   bias               (head 0 only)
  * and for the bias row bias_row in each column written (head 0 only), which ride on the position
- * rows of V (tokens' biases on every row in an original, whose rows are all tokens).  With d_head
- * == 1 either factor may be absent: without o, o_h is the unit vector of the h-th column written;
- * without v, x_j v_h is the row's sign, 1 of a token and -1 of the bias row, which rides there too.
- * v, o and unit are there where V_h has them, so that they tell how it is written as well as the
- * kind does. */
+ * rows of V (tokens' biases on every row in an original, whose rows are all tokens).  V_h is
+ *   unit               at (column h read, column h written), else 0, where unit is not 0;
+ *   v_h o_h            v_h [read, d_head], o_h [d_head, write], where d_head is not 0;
+ *   v_h                [read, write], where there is a v alone;
+ * and else no content is read: the head carries a bias only.  With d_head == 1 either factor may be
+ * absent: without o, o_h is the unit vector of the h-th column written; without v, x_j v_h is the
+ * row's sign, 1 of a token and -1 of the bias row, which rides there too. */
 typedef struct {
-    ValueKind kind;
     Columns read, write;
-    int unit;      /* not 0: VALUE_UNIT */
-    size_t d_head; /* not 0: VALUE_FACTORED */
+    int unit;
+    size_t d_head;
     HeadWeight v, o;
     const double *inner_bias; /* [heads, d_head], or NULL */
-    double scale;             /* exact; multiplies V_h and inner_bias; 1 of VALUE_DENSE */
+    double scale;             /* exact; multiplies V_h and inner_bias; 1 of v_h alone */
     const double *bias;       /* [write.count], or NULL */
     double bias_row;
-    /* 0, or in a VALUE_DENSE or VALUE_NONE bundle of one head any integer: V has diagonal * I more,
-     * from the columns read onto the same columns.  -1 makes W into W - I when read == write, and
-     * clears the columns read when they differ. */
+    /* 0, or in a bundle of one head with v_h alone or without content any integer: V has diagonal *
+     * I more, from the columns read onto the same columns.  -1 makes W into W - I when read ==
+     * write, and clears the columns read when they differ. */
     int diagonal;
 } Value;
 

@@ -132,34 +132,32 @@ static const char *score_fault(const Layout *layout, const Bundle *bundle)
 static const char *value_fault(const Layout *layout, const Bundle *bundle)
 {
     const Value *value = &bundle->value;
-    bool factored = value->kind == VALUE_FACTORED, matrix = factored || value->kind == VALUE_DENSE,
-         absent = factored && value->d_head == 1, /* a factor may be */
-        by_key = score_by_key(&bundle->score), none = value->kind == VALUE_NONE,
-         bias_row = layout->bias_row != BIAS_ROW_NONE,
+    bool unit = value->unit != 0, factored = value->d_head > 0, none = value_width(value) == 0,
+         absent = value->d_head == 1, /* a factor may be */
+        by_key = score_by_key(&bundle->score), bias_row = layout->bias_row != BIAS_ROW_NONE,
          writes_more = bundle->heads > value->write.count;
     const Rule rules[] = {
         {!columns_fit(layout, value->write), "a head writes columns outside the stream's content"},
         {!none && !columns_fit(layout, value->read),
          "a head reads columns outside the stream's content"},
-        {value->kind == VALUE_UNIT && (bundle->heads > value->read.count || writes_more),
+        {unit && (bundle->heads > value->read.count || writes_more),
          "more unit values than columns"},
-        {((value->v.data != NULL) != matrix && !absent) ||
-             (value->unit != 0) != (value->kind == VALUE_UNIT),
+        {(unit && (factored || value->v.data != NULL)) ||
+             (factored && !absent && (value->v.data == NULL || value->o.data == NULL)) ||
+             (!factored && value->o.data != NULL),
          "a head's value without its weights, or with others"},
         {absent && value->o.data == NULL && writes_more, "more unit values than columns"},
         {value_is_sign(value) && (!bias_row || value->inner_bias != NULL || !by_key),
          "a row's sign as a value without a bias row and bilinear scores, or with a bias"},
-        {((value->o.data != NULL) != factored && !absent) || (value->d_head > 0) != factored,
-         "a factored value without its second factor, or another one with it"},
         {value->inner_bias != NULL && !factored, "an inner bias without factors"},
-        {value->diagonal != 0 && (bundle->heads != 1 || (value->kind != VALUE_DENSE && !none)),
+        {value->diagonal != 0 && (bundle->heads != 1 || unit || factored),
          "a diagonal belongs to a single dense head"},
         {value->diagonal != 0 && !columns_fit(layout, value->read),
          "a head reads columns outside the stream's content"},
         {!(value->bias_row - value->bias_row == 0) ||
              (value->bias_row != 0 && (!bias_row || by_key)),
          "a value of the bias row that is not finite, or without one, or of bilinear scores"},
-        {(matrix && !factored && value->scale != 1) || (!none && !scale_fits(value->scale)),
+        {!none && (!scale_fits(value->scale) || (!unit && !factored && value->scale != 1)),
          "a value's scale is not a finite number other than 0, or that of a matrix not 1"},
     };
     return first_fault(rules, sizeof rules / sizeof *rules);

@@ -19,11 +19,7 @@ static Bundle silu_heads(Stack *stack, Columns columns, Term term)
                   .gate_shift = stack_repeated(stack, -term.shift, columns.count),
                   .position = {.token_self = 2, .token_bias = 2, .bias_self = 2},
                   .visible = stack_visible(stack)},
-        .value = {.kind = VALUE_UNIT,
-                  .read = columns,
-                  .write = columns,
-                  .unit = -1,
-                  .scale = term.value},
+        .value = {.read = columns, .write = columns, .unit = -1, .scale = term.value},
     };
 }
 

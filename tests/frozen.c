@@ -28,15 +28,15 @@ static Rat times(Rat a, double factor)
 static Rat block(const Value *value, size_t head)
 {
     size_t read = value->read.count, write = value->write.count;
-    if (value->kind == VALUE_DENSE) {
+    if (value->d_head == 0 && value->v.data != NULL) {
         return weight(value->v, head, read, write);
     }
-    if (value->kind == VALUE_FACTORED) {
+    if (value->d_head > 0) {
         Rat v = weight(value->v, head, read, value->d_head);
         return times(rat_mul(v, weight(value->o, head, value->d_head, write)), value->scale);
     }
     Rat unit = rat_zero(read, write);
-    if (value->kind == VALUE_UNIT) {
+    if (value->unit != 0) {
         double entry = value->unit * value->scale;
         rat_put(unit, head, head, rat_of(&entry, 1, 1, 1));
     }

@@ -135,15 +135,16 @@ static void fill_q(Matrix *q, const Layout *layout, const Score *score, size_t h
 
 static void content_value(Matrix *v, const Value *value, size_t head)
 {
-    for (size_t r = 0; value->kind != VALUE_NONE && r < value->read.count; r++) {
+    for (size_t r = 0; value_width(value) > 0 && r < value->read.count; r++) {
         size_t row = value->read.first + r;
         if (value->diagonal != 0) {
             matrix_add(v, row, row, value->diagonal);
         }
-        if (value->kind == VALUE_UNIT && r == head) {
+        if (value->unit != 0 && r == head) {
             matrix_add(v, row, value->write.first + head, (long double)value->scale * value->unit);
         }
-        for (size_t c = 0; value->kind == VALUE_DENSE && c < value->write.count; c++) {
+        for (size_t c = 0; value->d_head == 0 && value->v.data != NULL && c < value->write.count;
+             c++) {
             matrix_add(v, row, value->write.first + c, weight(value->v, head, r, c));
         }
     }
@@ -166,7 +167,7 @@ static void fill_v(Matrix *v, const Layout *layout, const Value *value, size_t h
 {
     memset(v, 0, sizeof *v);
     content_value(v, value, head);
-    if (value->kind == VALUE_FACTORED) {
+    if (value->d_head > 0) {
         factored_value(v, layout, value, head);
     }
     for (size_t i = 0; value->bias != NULL && head == 0 && i < carriers(layout); i++) {

@@ -144,15 +144,12 @@ static Value random_value(RandomModel *random, const Layout *layout, ValueShape 
                    .write = columns_below(random, content, least),
                    .scale = factor(random)};
     if (shape == VALUES_UNIT) {
-        value.kind = VALUE_UNIT;
         value.unit = random_below(random, 2) ? -1 : 3;
     } else if (shape == VALUES_DENSE) {
-        value.kind = VALUE_DENSE;
         value.scale = 1;
         value.v = head_weights(random, heads, value.read.count, value.write.count);
         value.diagonal = heads == 1 ? (int)random_below(random, 3) - 1 : 0;
     } else if (shape != VALUES_NONE) {
-        value.kind = VALUE_FACTORED;
         value.d_head = shape == VALUES_GATE ? 1 : 1 + random_below(random, 3);
         value.v = head_weights(random, heads, value.read.count, value.d_head);
         value.o = head_weights(random, heads, value.d_head, value.write.count);

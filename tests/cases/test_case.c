@@ -19,14 +19,13 @@ static const unsigned char blind[9] = {1, 1, 1, 0, 0, 0, 1, 1, 1};
 static Bundle good_head(void)
 {
     HeadWeight square = {numbers, D, D * D};
-    return (Bundle){
-        .heads = 1,
-        .score = {.kind = SCORE_BILINEAR,
-                  .read = {0, D},
-                  .q = square,
-                  .scale = {1, 1, 1},
-                  .position = {.bias_self = 2}},
-        .value = {.kind = VALUE_DENSE, .read = {0, D}, .write = {0, D}, .v = square, .scale = 1}};
+    return (Bundle){.heads = 1,
+                    .score = {.kind = SCORE_BILINEAR,
+                              .read = {0, D},
+                              .q = square,
+                              .scale = {1, 1, 1},
+                              .position = {.bias_self = 2}},
+                    .value = {.read = {0, D}, .write = {0, D}, .v = square, .scale = 1}};
 }
 
 static const char *fault_of(const Bundle *bundle, BiasRow bias_row)
@@ -54,8 +53,6 @@ static void values_are_refused(void **state)
     bundle.heads = 2;
     expect_fault(&bundle, BIAS_ROW_LAST, "a diagonal belongs to a single dense head");
     bundle = good_head();
-    bundle.value.kind = VALUE_UNIT;
-    expect_fault(&bundle, BIAS_ROW_LAST, "a head's value without its weights, or with others");
     bundle.value.v.data = NULL;
     bundle.value.unit = 1;
     bundle.heads = 2;
@@ -68,6 +65,8 @@ static void values_are_refused(void **state)
     bundle.value.read.first = 1;
     expect_fault(&bundle, BIAS_ROW_LAST, "reads columns outside the stream's content");
     bundle.value = good_head().value;
+    bundle.value.d_head = 2;
+    bundle.value.o = bundle.value.v;
     bundle.value.v.data = NULL;
     expect_fault(&bundle, BIAS_ROW_LAST, "a head's value without its weights");
     bundle.value = good_head().value;
@@ -77,15 +76,18 @@ static void values_are_refused(void **state)
     expect_fault(&bundle, BIAS_ROW_LAST, "a bundle without heads");
 }
 
-/* What is there of a score or value says how it is written, as its kind does. */
+/* What is there of a score or value says how it is written: in one way. */
 static void what_is_of_another_kind_is_refused(void **state)
 {
     Bundle bundle = good_head();
     bundle.value.unit = 1;
     expect_fault(&bundle, BIAS_ROW_LAST, "a head's value without its weights, or with others");
     bundle.value = good_head().value;
-    bundle.value.d_head = 1;
-    expect_fault(&bundle, BIAS_ROW_LAST, "a factored value without its second factor, or another");
+    bundle.value.d_head = 2;
+    expect_fault(&bundle, BIAS_ROW_LAST, "a head's value without its weights, or with others");
+    bundle.value.d_head = 0;
+    bundle.value.o = bundle.value.v;
+    expect_fault(&bundle, BIAS_ROW_LAST, "a head's value without its weights, or with others");
     bundle.value = good_head().value;
     bundle.value.scale = 2;
     expect_fault(&bundle, BIAS_ROW_LAST, "that of a matrix not 1");

@@ -27,7 +27,7 @@ static void strides_tell_tensors_apart(void **state)
                                         .read = {0, 3},
                                         .gate = {numbers, b == 1 ? 2 : 1, 3},
                                         .gate_scale = 1},
-                              .value = {.kind = VALUE_UNIT, .unit = 1, .scale = 1}};
+                              .value = {.unit = 1, .scale = 1}};
     }
     const PlainSublayer sublayer = {.heads = 3, .bundles = bundles, .bundle_count = 3};
     const PlainModel frame = {.rows = 2, .width = 5, .sublayers = &sublayer, .sublayer_count = 1};

@@ -120,12 +120,12 @@ static Sum value_of(const Head *h, size_t j, size_t c)
     const Value *value = &h->bundle->value;
     const double *x = h->x + j * layout_content(h->layout) + value->read.first;
     Sum sum = {0, 0};
-    if (value->kind == VALUE_DENSE) {
+    if (value->d_head == 0 && value->v.data != NULL) {
         sum = affine(h, j, value->read, value->v, NULL, 0, c);
-    } else if (value->kind == VALUE_UNIT && c == h->head) {
+    } else if (value->unit != 0 && c == h->head) {
         sum_add(&sum, x[c], fabs(x[c]), value->scale * value->unit);
     }
-    for (size_t k = 0; value->kind == VALUE_FACTORED && k < value->d_head; k++) {
+    for (size_t k = 0; k < value->d_head; k++) {
         Sum inner = affine(h, j, value->read, value->v, value->inner_bias, value->d_head, k);
         sum_add(&sum, inner.value, inner.size, value->scale * entry(value->o, h->head, k, c));
     }
@@ -443,10 +443,9 @@ static void an_absent_group_does_not_enter(void **state)
 {
     static const double x[] = {1e308, 1e308, 1e308};
     BundleStack stack = {
-        .bundle = {
-            {1,
-             {.kind = SCORE_NONE, .scale = {1, 1, 1}, .position = {2, 0, 0, 2, 0}},
-             {.kind = VALUE_UNIT, .read = {0, 1}, .write = {0, 1}, .unit = -1, .scale = 1}}}};
+        .bundle = {{1,
+                    {.kind = SCORE_NONE, .scale = {1, 1, 1}, .position = {2, 0, 0, 2, 0}},
+                    {.read = {0, 1}, .write = {0, 1}, .unit = -1, .scale = 1}}}};
     Model model = stack_model(&stack, (Layout){3, 1, 0, BIAS_ROW_LAST}, 1);
     const Start start = {&model, x, NULL, 400};
     Streams stream = streams_of(ARITHMETIC_F64, &start, KERNEL_STRUCTURED, 1);
@@ -461,10 +460,9 @@ static void bytes_are_numbers_at_absurd_sizes(void **state)
     BundleStack stack = {0};
     double one = 1;
     HeadWeight w = {&one, 1, 0};
-    stack.bundle[0] =
-        (Bundle){1,
-                 {.kind = SCORE_BILINEAR, .read = {0, 1}, .q = w, .scale = {1, 1, 1}},
-                 {.kind = VALUE_DENSE, .read = {0, 1}, .write = {0, 1}, .v = w, .scale = 1}};
+    stack.bundle[0] = (Bundle){1,
+                               {.kind = SCORE_BILINEAR, .read = {0, 1}, .q = w, .scale = {1, 1, 1}},
+                               {.read = {0, 1}, .write = {0, 1}, .v = w, .scale = 1}};
     static const size_t lengths[] = {1, 20, 1000, 2000000000, SIZE_MAX / 4, SIZE_MAX};
     for (size_t form = 0; form < (size_t)KERNEL_COUNT; form++) {
         double before = 0;

@@ -413,8 +413,7 @@ static double spread_of(const OneHead *head, const LayerNorm *norm)
 {
     const double eye[] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
     Bundle bundle = {.heads = 1,
-                     .value = {.kind = VALUE_FACTORED,
-                               .read = {0, SPREAD_D},
+                     .value = {.read = {0, SPREAD_D},
                                .write = {0, SPREAD_D},
                                .d_head = SPREAD_D,
                                .v = {head->v, SPREAD_D, SPREAD_D * SPREAD_D},

@@ -134,16 +134,16 @@ static void define_q(Work *work, const Layout *layout, const Score *s, double om
 static void define_v(Work *work, const Layout *layout, const Value *v, size_t h, size_t a, size_t b)
 {
     size_t row = a - v->read.first, column = b - v->write.first;
-    bool reads = v->kind != VALUE_NONE && within(v->read, a), writes = within(v->write, b);
+    bool reads = value_width(v) > 0 && within(v->read, a), writes = within(v->write, b);
     mpq_set_ui(work->sum, 0, 1);
     mpq_set_ui(work->magnitude, 0, 1);
-    if (v->kind == VALUE_UNIT && reads && writes && row == h && column == h) {
+    if (v->unit != 0 && reads && writes && row == h && column == h) {
         add_product(work, v->unit, v->scale, 1);
     }
-    if (v->kind == VALUE_DENSE && reads && writes) {
+    if (v->d_head == 0 && v->v.data != NULL && reads && writes) {
         add_product(work, weight(&v->v, h, row, column), 1, 1);
     }
-    for (size_t k = 0; v->kind == VALUE_FACTORED && writes && k < v->d_head; k++) {
+    for (size_t k = 0; v->d_head > 0 && writes && k < v->d_head; k++) {
         add_product(work, biased(layout, v->read, &v->v, v->inner_bias, v->d_head, h, a, k),
                     weight(&v->o, h, k, column), v->scale);
     }
@@ -355,18 +355,11 @@ static void tiny_make(Tiny *tiny, double w, double v, double o, double scale)
     *tiny = (Tiny){.w = w, .v = v, .o = o};
     Score score = {.kind = SCORE_NONE, .scale = {1, 1, 1}, .position = {2, 0, 0, 2, 0}};
     Columns one = {0, 1};
-    tiny->stack.bundle[0] = (Bundle){1,
-                                     score,
-                                     {.kind = VALUE_DENSE,
-                                      .read = one,
-                                      .write = one,
-                                      .v = {&tiny->w, 1, 1},
-                                      .scale = 1,
-                                      .diagonal = -1}};
+    tiny->stack.bundle[0] = (Bundle){
+        1, score, {.read = one, .write = one, .v = {&tiny->w, 1, 1}, .scale = 1, .diagonal = -1}};
     tiny->stack.bundle[1] = (Bundle){1,
                                      score,
-                                     {.kind = VALUE_FACTORED,
-                                      .read = one,
+                                     {.read = one,
                                       .write = one,
                                       .d_head = 1,
                                       .v = {&tiny->v, 1, 1},

@@ -26,7 +26,8 @@ static void thin(RandomModel *random, size_t first, size_t eighths)
 static void make_identity(RandomModel *random, Bundle *bundle)
 {
     Value *value = &bundle->value;
-    if (value->kind != VALUE_DENSE || bundle->heads != 1 || random_below(random, 3) > 0) {
+    if (value->v.data == NULL || value->d_head > 0 || bundle->heads != 1 ||
+        random_below(random, 3) > 0) {
         return;
     }
     value->write = value->read;

@@ -306,16 +306,15 @@ static void enclosures_hold_of_turned_heads(void **state)
 static Bundle two_columns(size_t heads, const double *q, const double *v, const Rotary *rotary)
 {
     const HeadWeight query = {q, 2, 4}, value = {v, 2, 4};
-    return (Bundle){
-        .heads = heads,
-        .score = {.kind = SCORE_BILINEAR,
-                  .read = {0, 2},
-                  .d_head = rotary != NULL ? 2 : 0,
-                  .q = query,
-                  .k = rotary != NULL ? query : (HeadWeight){0},
-                  .rotary = rotary,
-                  .scale = {1, 1, 1}},
-        .value = {.kind = VALUE_DENSE, .read = {0, 2}, .write = {0, 2}, .v = value, .scale = 1}};
+    return (Bundle){.heads = heads,
+                    .score = {.kind = SCORE_BILINEAR,
+                              .read = {0, 2},
+                              .d_head = rotary != NULL ? 2 : 0,
+                              .q = query,
+                              .k = rotary != NULL ? query : (HeadWeight){0},
+                              .rotary = rotary,
+                              .scale = {1, 1, 1}},
+                    .value = {.read = {0, 2}, .write = {0, 2}, .v = value, .scale = 1}};
 }
 
 /* What the scores of these heads may be off by, of tokens x [tokens, 2]. */

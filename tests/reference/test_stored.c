@@ -24,7 +24,7 @@ static void add_up(const Sublayer *sublayer, size_t width, double *w, int *diago
             w[width * width + v->write.first + b] += v->bias[b];
             owners[width * width + v->write.first + b]++;
         }
-        for (size_t a = 0; v->kind == VALUE_DENSE && a < v->read.count; a++) {
+        for (size_t a = 0; v->d_head == 0 && v->v.data != NULL && a < v->read.count; a++) {
             size_t row = v->read.first + a;
             diagonal[row] += v->diagonal;
             for (size_t b = 0; b < v->write.count; b++) {
@@ -38,7 +38,7 @@ static void add_up(const Sublayer *sublayer, size_t width, double *w, int *diago
 /* The rank a head's V can have: its rows that are not zero, or its columns. */
 static size_t rank_most(const Value *v)
 {
-    size_t rows = (v->kind == VALUE_DENSE ? v->read.count : 0) + (v->bias != NULL);
+    size_t rows = (v->d_head == 0 && v->v.data != NULL ? v->read.count : 0) + (v->bias != NULL);
     size_t columns = v->diagonal != 0 ? SIZE_MAX : v->write.count;
     return rows < columns ? rows : columns;
 }
@@ -173,7 +173,6 @@ static void product_error(double *measured, double *formula, uint64_t seed)
     Bundle stored = pair.converted.sublayers[0].bundles[0];
     Sublayer sublayer = {.bundles = &stored, .bundle_count = 1};
     Model model = pair.converted;
-    stored.value.kind = VALUE_DENSE;
     stored.value.d_head = 0;
     stored.value.scale = 1;
     stored.value.o = (HeadWeight){0};
