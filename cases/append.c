@@ -1,6 +1,6 @@
 /*
- * Sublayers appended to the original and to the rewrite; the rewrite's are damaged, and written
- * with negative coefficients too, as the case asks.
+ * Sublayers appended to the original and to the rewrite; the rewrite's are damaged as the case
+ * asks.  And the rewrite with negative coefficients.
  */
 #include "append.h"
 
@@ -30,32 +30,38 @@ static PositionScores less_own(PositionScores position)
 
 /* A pseudo-mask in this form: -1 on every key that it hides, in place of +1 on the others.  A token
  * has no entry toward the bias row, whose share goes to the position scores. */
-static const signed char *hidden_keys(Stack *stack, const signed char *allowed)
+static const signed char *hidden_keys(const Stack *stack)
 {
     Layout layout = case_converted_layout(stack->spec);
     size_t rows = layout_rows(&layout), n = layout.n;
-    if (stack->pseudo_negative == NULL) {
-        signed char *hidden = arena_take(stack->arena, rows, rows);
-        for (size_t e = 0; e < n * n; e++) {
-            size_t i = layout_token_row(&layout, e / n), j = layout_token_row(&layout, e % n);
-            hidden[i * rows + j] = (signed char)(allowed[i * rows + j] - PSEUDO_OWN);
-        }
-        stack->pseudo_negative = hidden;
+    signed char *hidden = stack->pseudo != NULL ? arena_take(stack->arena, rows, rows) : NULL;
+    for (size_t e = 0; hidden != NULL && e < n * n; e++) {
+        size_t i = layout_token_row(&layout, e / n), j = layout_token_row(&layout, e % n);
+        hidden[i * rows + j] = (signed char)(stack->pseudo[i * rows + j] - PSEUDO_OWN);
     }
-    return stack->pseudo_negative;
+    return hidden;
 }
 
-/* Turns bundles of T' into the same function with other coefficients of Omega (Pair.negative). */
-static void penalty_make_negative(Stack *stack, Bundle *bundles, size_t count)
+const Sublayer *append_penalties(const Stack *stack)
 {
-    for (size_t b = 0; b < count; b++) {
-        Score *score = &bundles[b].score;
-        score->position = less_own(score->position);
-        if (score->extra != NULL) {
-            score->extra = hidden_keys(stack, score->extra);
-            score->position.token_bias -= PSEUDO_OWN;
+    const signed char *hidden = hidden_keys(stack);
+    Sublayer *negative = arena_take(stack->arena, stack->converted_count, sizeof *negative);
+    for (size_t s = 0; s < stack->converted_count; s++) {
+        const Sublayer *own = &stack->converted[s];
+        Bundle *bundles = arena_take(stack->arena, own->bundle_count, sizeof *bundles);
+        for (size_t b = 0; b < own->bundle_count; b++) {
+            bundles[b] = own->bundles[b];
+            Score *score = &bundles[b].score;
+            score->position = less_own(score->position);
+            if (score->extra != NULL) {
+                score->extra = hidden;
+                score->position.token_bias -= PSEUDO_OWN;
+            }
         }
+        negative[s] = *own;
+        negative[s].bundles = bundles;
     }
+    return negative;
 }
 
 /* ---- Sublayers ------------------------------------------------------------------------------- */
@@ -76,38 +82,34 @@ void append_direct(Stack *stack, Direct direct)
                    .direct = direct};
 }
 
-/* A sublayer's own copy of its bundles. */
-static Sublayer heads_sublayer(Stack *stack, const Bundle *bundles, size_t count)
+/* A sublayer's own copy. */
+static Bundle *copy_bundles(const Stack *stack, const Bundle *bundles, size_t count)
 {
     Bundle *copy = arena_take(stack->arena, count, sizeof *copy);
     memcpy(copy, bundles, count * sizeof *copy);
-    return (Sublayer){.bundles = copy, .bundle_count = count};
+    return copy;
 }
 
 void append_heads(Stack *stack, Bundle bundle)
 {
-    Sublayer sublayer = heads_sublayer(stack, &bundle, 1);
-    sublayer.norm = take_norm(&stack->original_normed, stack);
-    stack->original[stack->original_count++] = sublayer;
+    stack->original[stack->original_count++] =
+        (Sublayer){.norm = take_norm(&stack->original_normed, stack),
+                   .bundles = copy_bundles(stack, &bundle, 1),
+                   .bundle_count = 1};
 }
 
 void append_converted(Stack *stack, const Bundle *bundles, size_t count)
 {
-    Sublayer sublayer = heads_sublayer(stack, bundles, count);
-    sublayer.norm = take_norm(&stack->converted_normed, stack);
-    sublayer.beside = stack->beside;
+    Bundle *own = copy_bundles(stack, bundles, count);
+    Sublayer sublayer = {.norm = take_norm(&stack->converted_normed, stack),
+                         .beside = stack->beside,
+                         .bundles = own,
+                         .bundle_count = count};
     for (size_t b = 0; b < count && stack->spec->bias_self == BIAS_SELF_FOURFOLD; b++) {
-        ((Bundle *)sublayer.bundles)[b].score.position.bias_self *= 2;
+        own[b].score.position.bias_self *= 2;
     }
     damage_norm(stack, &sublayer.norm);
-    damage_bundles(stack, (Bundle *)sublayer.bundles, sublayer.bundle_count);
-    if (stack->negative != NULL) {
-        Sublayer negative = heads_sublayer(stack, sublayer.bundles, sublayer.bundle_count);
-        negative.norm = sublayer.norm;
-        negative.beside = sublayer.beside;
-        penalty_make_negative(stack, (Bundle *)negative.bundles, negative.bundle_count);
-        stack->negative[stack->converted_count] = negative;
-    }
+    damage_bundles(stack, own, count);
     stack->converted[stack->converted_count++] = sublayer;
 }
 
@@ -118,8 +120,5 @@ void append_norm(Stack *stack, const LayerNorm *norm)
         .direct = {.kind = DIRECT_NORM, .read = norm->columns, .write = norm->columns}};
     stack->original[stack->original_count++] = behind;
     damage_norm(stack, &behind.norm);
-    if (stack->negative != NULL) {
-        stack->negative[stack->converted_count] = behind;
-    }
     stack->converted[stack->converted_count++] = behind;
 }

@@ -16,6 +16,10 @@ void append_converted(Stack *stack, const Bundle *bundles, size_t count);
 /* A norm as a sublayer of its own, the same in T and T'. */
 void append_norm(Stack *stack, const LayerNorm *norm);
 
+/* Those of T', in as many sublayers, as the same function with other coefficients of Omega
+ * (Pair.negative). */
+const Sublayer *append_penalties(const Stack *stack);
+
 /* Dropout and noise, done to the bundles of the next sublayer of T'. */
 void damage_bundles(Stack *stack, Bundle *bundles, size_t count);
 

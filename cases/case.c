@@ -174,9 +174,6 @@ static void take_sublayers(Stack *stack)
     size_t depth = stack->spec->depth;
     stack->original = arena_take(stack->arena, depth, ORIGINAL_MOST * sizeof(Sublayer));
     stack->converted = arena_take(stack->arena, depth, CONVERTED_MOST * sizeof(Sublayer));
-    if (!loses_entries(stack->spec)) {
-        stack->negative = arena_take(stack->arena, depth, CONVERTED_MOST * sizeof(Sublayer));
-    }
 }
 
 /* The given weights with layers of their own, to be copied one by one, where they are copied. */
@@ -252,9 +249,9 @@ static CaseStatus build(Pair *pair, const char **reason, const CaseSpec *asked, 
                               converted_end,
                               depth,
                               own.layers};
-    if (stack.negative != NULL) {
+    if (!loses_entries(spec)) {
         pair->negative = pair->converted;
-        pair->negative.sublayers = stack.negative;
+        pair->negative.sublayers = append_penalties(&stack);
     }
     pair->compared = compared;
     pair->cleared = cleared;

@@ -13,15 +13,13 @@
 struct Stack {
     const CaseSpec *spec;
     Arena *arena;
-    bool outline;                /* shapes only: no tensor is drawn */
-    bool numbers;                /* a layer is filled once more: its numbers alone are wanted */
-    bool damaged;                /* T_infinity is no longer what the weights say */
-    double entries;              /* of 2 Omega in T' so far; a double: no overflow */
-    const unsigned char *listed; /* [n, n] T's mask, once a layer has asked for it */
-    const signed char *pseudo;   /* [rows, rows] and T''s */
-    const signed char *pseudo_negative;
+    bool outline;                   /* shapes only: no tensor is drawn */
+    bool numbers;                   /* a layer is filled once more: its numbers alone are wanted */
+    bool damaged;                   /* T_infinity is no longer what the weights say */
+    double entries;                 /* of 2 Omega in T' so far; a double: no overflow */
+    const unsigned char *listed;    /* [n, n] T's mask, once a layer has asked for it */
+    const signed char *pseudo;      /* [rows, rows] and T''s */
     Sublayer *original, *converted; /* capacity: 2 and 4 a layer */
-    Sublayer *negative;             /* [converted_count], or NULL where there is none */
     size_t original_count, converted_count;
     const Rotary *rotary;                   /* of attention's heads, or NULL */
     GivenLayer *layers;                     /* [depth], which copies go into; or NULL */
