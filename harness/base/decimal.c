@@ -94,9 +94,9 @@ static DecimalStatus read_text(mpq_t value, char *text)
     return status;
 }
 
-DecimalStatus decimal_read(mpq_t value, const char *text, size_t length)
+DecimalStatus decimal_read(mpq_t value, const char *text)
 {
-    char *copy = need_copy_of(text, length);
+    char *copy = need_copy(text);
     DecimalStatus status = read_text(value, copy);
     free(copy);
     return status;

@@ -17,10 +17,9 @@ typedef enum {
 /* What was expected in place of what ended so, which is not DECIMAL_OK. */
 const char *decimal_expected(DecimalStatus status);
 
-/* value = text[0 .. length-1], exactly.  value must have been initialised.  Magnitudes far
+/* value = text, exactly.  value must have been initialised.  Magnitudes far
  * outside the doubles are refused by their exponent, before they take memory. */
-DecimalStatus decimal_read(mpq_t value, const char *text, size_t length)
-    __attribute__((warn_unused_result));
+DecimalStatus decimal_read(mpq_t value, const char *text) __attribute__((warn_unused_result));
 
 /* *result = value, rounded once, to nearest even. */
 DecimalStatus decimal_round(double *result, const mpq_t value) __attribute__((warn_unused_result));

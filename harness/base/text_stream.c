@@ -82,6 +82,12 @@ size_t text_lines(const char *text, size_t size)
     return count;
 }
 
+bool text_ends_in(const char *text, const char *end)
+{
+    size_t length = strlen(text), tail = strlen(end);
+    return length >= tail && strcmp(text + length - tail, end) == 0;
+}
+
 char *file_text(size_t *size, const char *path)
 {
     char block[1 << 14], *text;

@@ -6,6 +6,7 @@
 #include "../../memory/need.h"
 #include "decimal.h"
 #include "message.h"
+#include "text_stream.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -16,25 +17,21 @@
 /* Exact powers of a factor grow with the range; beyond this the range is refused. */
 #define FACTOR_BITS_MOST 65536
 
-_Static_assert(ULONG_MAX == UINT64_MAX, "GMP's unsigned long must hold a seed");
+#define BLANKS " \t"
 
-/* An item of a list, or what it consists of: v, or a, b and step of a range. */
-typedef struct {
-    const char *text;
-    size_t length;
-} Part;
+_Static_assert(ULONG_MAX == UINT64_MAX, "GMP's unsigned long must hold a seed");
 
 typedef struct {
     ValueList *list;
     const Domain *domain;
     Message *message;
-    const char *text; /* the whole list */
-    Part item;        /* the one being read */
+    char *item;  /* the one being read, without the blanks around it, */
+    bool spaced; /* where a path would have some */
 } Reader;
 
-static int refuse(const Reader *reader, Part part, const char *expected)
+static int refuse(const Reader *reader, const char *token, const char *expected)
 {
-    message_token(reader->message, part.text, part.length, "expected %s", expected);
+    message_token(reader->message, token, strlen(token), "expected %s", expected);
     return 2;
 }
 
@@ -63,10 +60,11 @@ static int reject(const Reader *reader)
 {
     char expected[256];
     const Domain *domain = reader->domain;
-    const Part item = reader->item;
+    const char *item = reader->item;
+    size_t length = strlen(item);
     domain_describe(expected, sizeof expected, domain);
-    message_token(reader->message, item.text, item.length, "expected %s%s", expected,
-                  suggest(item.text, item.length, domain->words, domain->word_count).text);
+    message_token(reader->message, item, length, "expected %s%s", expected,
+                  suggest(item, length, domain->words, domain->word_count).text);
     return 2;
 }
 
@@ -129,29 +127,24 @@ static int push_range(Reader *reader, mpq_ptr a, mpq_srcptr b, mpq_srcptr step, 
     return fault != NULL ? refuse_item(reader, fault) : status;
 }
 
-static int read_part(Reader *reader, mpq_ptr value, Part part)
+static int read_part(Reader *reader, mpq_ptr value, const char *part)
 {
-    if (part.length == 0) {
+    if (*part == '\0') {
         return refuse_item(reader, "v, a:b, a:b:step or a:b:*factor");
     }
-    DecimalStatus status = decimal_read(value, part.text, part.length);
+    DecimalStatus status = decimal_read(value, part);
     return status == DECIMAL_OK ? 0 : refuse(reader, part, decimal_expected(status));
-}
-
-static bool equals(Part part, const char *word)
-{
-    return strlen(word) == part.length && memcmp(word, part.text, part.length) == 0;
 }
 
 static int read_words(Reader *reader, bool *found)
 {
     const Domain *domain = reader->domain;
-    bool all = domain->all && equals(reader->item, "all");
+    bool all = domain->all && strcmp(reader->item, "all") == 0;
     int status = 0;
     *found = all;
     reader->list->all = reader->list->all || all;
     for (size_t i = 0; i < domain->word_count && status == 0; i++) {
-        if ((all && i >= domain->all_from) || equals(reader->item, domain->words[i])) {
+        if ((all && i >= domain->all_from) || strcmp(reader->item, domain->words[i]) == 0) {
             *found = true;
             status = push(reader, (AxisValue){.form = FORM_WORD, .integer = i});
         }
@@ -159,37 +152,34 @@ static int read_words(Reader *reader, bool *found)
     return status;
 }
 
-/* Cuts an item at its colons; returns how many parts there are, or 0: too many. */
-static size_t cut(Part parts[3], Part item)
+/* Cuts text at its colons; returns how many parts there are, or 0: too many. */
+static size_t cut(char *parts[3], char *text)
 {
-    size_t count = 1;
-    parts[0] = (Part){item.text, 0};
-    for (size_t i = 0; i < item.length; i++) {
-        if (item.text[i] != ':') {
-            parts[count - 1].length++;
-        } else if (count == 3) {
+    size_t count = 0;
+    for (char *next = text; next != NULL; text = next) {
+        if (count == 3) {
             return 0;
-        } else {
-            parts[count++] = (Part){item.text + i + 1, 0};
         }
+        next = strchr(text, ':');
+        if (next != NULL) {
+            *next++ = '\0';
+        }
+        parts[count++] = text;
     }
     return count;
 }
 
 /* A number, a multiple such as 4D, or a range. */
-static int read_numbers(Reader *reader)
+static int read_parts(Reader *reader, char *const parts[3], size_t count)
 {
-    Part parts[3];
-    const size_t count = cut(parts, reader->item);
-    if (count == 0) {
-        return refuse_item(reader, "v, a:b, a:b:step or a:b:*factor");
+    char *last = parts[count - 1];
+    const size_t length = strlen(last);
+    const bool multiple = count == 1 && reader->domain->unit != 0 && length > 1 &&
+                          last[length - 1] == reader->domain->unit;
+    const bool product = count == 3 && *last == '*';
+    if (multiple) {
+        last[length - 1] = '\0';
     }
-    Part *last = &parts[count - 1];
-    const bool multiple = count == 1 && reader->domain->unit != 0 && last->length > 1 &&
-                          last->text[last->length - 1] == reader->domain->unit;
-    const bool product = count == 3 && last->length > 0 && *last->text == '*';
-    last->text += product;
-    last->length -= product || multiple;
     mpq_t ends[3];
     int status = 0;
     for (size_t i = 0; i < 3; i++) {
@@ -197,7 +187,7 @@ static int read_numbers(Reader *reader)
         mpq_set_ui(ends[i], 1, 1);
     }
     for (size_t i = 0; i < count && status == 0; i++) {
-        status = read_part(reader, ends[i], parts[i]);
+        status = read_part(reader, ends[i], parts[i] + (product && i == 2));
     }
     status = status != 0  ? status
              : multiple   ? push_integer(reader, ends[0], FORM_MULTIPLE)
@@ -211,52 +201,45 @@ static int read_numbers(Reader *reader)
     return status;
 }
 
-static bool blank(char c)
+static int read_numbers(Reader *reader)
 {
-    return c == ' ' || c == '\t';
+    char *parts[3], *copy = need_copy(reader->item);
+    const size_t count = cut(parts, copy);
+    int status = count > 0 ? read_parts(reader, parts, count)
+                           : refuse_item(reader, "v, a:b, a:b:step or a:b:*factor");
+    free(copy);
+    return status;
 }
 
-static bool ends_in(Part part, const char *end)
+static bool is_path(const char *item)
 {
-    size_t tail = strlen(end);
-    return part.length >= tail && memcmp(part.text + part.length - tail, end, tail) == 0;
-}
-
-static bool is_path(Part part)
-{
-    char path[VALUE_TEXT];
-    snprintf(path, sizeof path, "%.*s", (int)part.length, part.text);
-    bool there = part.length < sizeof path && access(path, F_OK) == 0;
-    return there || memchr(part.text, '/', part.length) != NULL || ends_in(part, ".safetensors") ||
-           ends_in(part, ".safetensors.index.json");
+    return access(item, F_OK) == 0 || strchr(item, '/') != NULL ||
+           text_ends_in(item, ".safetensors") || text_ends_in(item, ".safetensors.index.json");
 }
 
 /* True for a path that needs no escapes in a cell of CSV, among options (whose separator is a
  * semicolon) or between a shell's quotes.  A comma has parted it before. */
-static bool is_plain(Part part)
+static bool is_plain(const char *item)
 {
-    for (size_t i = 0; i < part.length; i++) {
-        unsigned char c = (unsigned char)part.text[i];
-        if (c < 0x20 || c == 0x7f || c == '"' || c == '\'' || c == '`' || c == ';') {
+    for (const char *c = item; *c != '\0'; c++) {
+        if ((*c >= 0 && *c < 0x20) || strchr("\177\"'`;", *c) != NULL) {
             return false;
         }
     }
-    return part.length < VALUE_TEXT;
+    return strlen(item) < VALUE_TEXT;
 }
 
 /* A blank at an end would be part of a file's name, and name another file without it. */
 static int read_path(Reader *reader)
 {
-    const Part item = reader->item;
-    char before = item.text == reader->text ? '\0' : item.text[-1];
-    if (blank(item.text[item.length]) || (blank(before) && reader->list->count == 0)) {
+    if (reader->spaced) {
         return refuse_item(reader, "a path without a blank before or behind it");
     }
-    if (!is_plain(item)) {
+    if (!is_plain(reader->item)) {
         return refuse_item(reader, "a path of at most 4095 bytes without quotes, semicolons "
                                    "and control characters");
     }
-    char *path = need_copy_of(item.text, item.length);
+    char *path = need_copy(reader->item);
     int status = push(reader, (AxisValue){.form = FORM_PATH, .path = path});
     if (status != 0) {
         free(path);
@@ -266,7 +249,7 @@ static int read_path(Reader *reader)
 
 static int read_item(Reader *reader)
 {
-    if (reader->item.length == 0) {
+    if (*reader->item == '\0') {
         return refuse_item(reader, "a value, not an empty one");
     }
     bool word = false;
@@ -278,7 +261,7 @@ static int read_item(Reader *reader)
     if (domain->paths && is_path(reader->item)) {
         return read_path(reader);
     }
-    bool letter = strchr("+-.0123456789:", *reader->item.text) == NULL;
+    bool letter = strchr("+-.0123456789:", *reader->item) == NULL;
     bool word_meant = domain->kind == DOMAIN_WORDS || (domain->word_count > 0 && letter);
     return word_meant ? reject(reader) : read_numbers(reader);
 }
@@ -292,7 +275,7 @@ static int compare_places(const void *a, const void *b)
 }
 
 /* Refuses a list with a value that is there twice, and names the first of them in the list. */
-static int check_repeats(const Reader *reader)
+static int check_repeats(const Reader *reader, const char *text)
 {
     const ValueList *list = reader->list;
     const AxisValue **sorted = need_room(list->count, sizeof *sorted), *first = NULL;
@@ -310,32 +293,32 @@ static int check_repeats(const Reader *reader)
     }
     char value[VALUE_TEXT];
     value_print(value, reader->domain, *first);
-    message_token(reader->message, reader->text, strlen(reader->text),
-                  "expected every value once, %s is repeated", value);
+    message_token(reader->message, text, strlen(text), "expected every value once, %s is repeated",
+                  value);
     return 2;
 }
 
 int values_read(ValueList *list, Message *message, const Domain *domain, const char *text)
 {
-    Reader reader = {.list = list, .domain = domain, .message = message, .text = text};
-    const char *item = text, *end;
-    do {
-        end = item + strcspn(item, ",");
-        while (item < end && blank(*item)) {
-            item++;
+    Reader reader = {.list = list, .domain = domain, .message = message};
+    char *copy = need_copy(text);
+    int status = 0;
+    for (char *item = copy, *next; item != NULL && status == 0; item = next) {
+        next = strchr(item, ',');
+        if (next != NULL) {
+            *next++ = '\0';
         }
-        Part part = {item, (size_t)(end - item)};
-        while (part.length > 0 && blank(item[part.length - 1])) {
-            part.length--;
+        size_t before = strspn(item, BLANKS), length = strlen(item + before), kept = length;
+        while (kept > 0 && strchr(BLANKS, item[before + kept - 1]) != NULL) {
+            kept--;
         }
-        reader.item = part;
-        int status = read_item(&reader);
-        if (status != 0) {
-            return status;
-        }
-        item = end + 1;
-    } while (*end == ',');
-    return check_repeats(&reader);
+        reader.item = item + before;
+        reader.item[kept] = '\0';
+        reader.spaced = kept < length || (before > 0 && list->count == 0);
+        status = read_item(&reader);
+    }
+    free(copy);
+    return status != 0 ? status : check_repeats(&reader, text);
 }
 
 void values_clear(ValueList *list)

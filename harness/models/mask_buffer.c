@@ -5,6 +5,7 @@
 
 #include "../../memory/need.h"
 #include "../base/message.h"
+#include "../base/text_stream.h"
 #include "safetensors.h"
 
 #include <math.h>
@@ -101,12 +102,12 @@ int mask_buffers_read(Reading *reading)
     for (size_t i = 0; i < reading->set->count && status == 0; i++) {
         const SetTensor *found = &reading->set->tensors[i];
         const char *name = found->tensor->name;
-        bool angles = ends_in(name, "inv_freq") || ends_in(name, "embed_positions");
+        bool angles = text_ends_in(name, "inv_freq") || text_ends_in(name, "embed_positions");
         if (found->kind != NAME_BUFFER || angles) { /* those follow from what is said */
             continue;
         }
-        bool mask = ends_in(name, "attn.bias") || ends_in(name, "attn.mask") ||
-                    ends_in(name, "attention.bias");
+        bool mask = text_ends_in(name, "attn.bias") || text_ends_in(name, "attn.mask") ||
+                    text_ends_in(name, "attention.bias");
         status = mask ? read_mask(reading, found) : check_masked(reading->model, found);
     }
     return status;

@@ -105,7 +105,7 @@ static int read_eps(Reading *reading)
         return 0;
     }
     mpq_init(value);
-    DecimalStatus read = decimal_read(value, property->value, strlen(property->value));
+    DecimalStatus read = decimal_read(value, property->value);
     read = read == DECIMAL_OK ? decimal_round(&model->eps, value) : read;
     bool above = mpq_sgn(value) > 0;
     mpq_clear(value);

@@ -13,6 +13,7 @@
 
 #include "../../memory/need.h"
 #include "../base/message.h"
+#include "../base/text_stream.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -172,7 +173,7 @@ static int refuse_structure(const Reading *reading)
 static int check_harmless(const SetTensor *found)
 {
     const SafetensorsTensor *tensor = found->tensor;
-    if (!ends_in(tensor->name, POSITION_IDS)) {
+    if (!text_ends_in(tensor->name, POSITION_IDS)) {
         return 0;
     }
     int64_t *ids = need_zeros(tensor->count + 1, sizeof *ids);

@@ -8,6 +8,7 @@
 
 #include "../../memory/need.h"
 #include "../base/message.h"
+#include "../base/text_stream.h"
 #include "regular_file.h"
 
 #include <dirent.h>
@@ -26,7 +27,7 @@ size_t shard_stem(const char *name)
     /* "-00001-of-00002.safetensors" */
     enum { DIGITS = 5, TAIL = 1 + DIGITS + 4 + DIGITS };
     size_t length = strlen(name), end = strlen(file_end);
-    if (length <= TAIL + end || !ends_in(name, file_end)) {
+    if (length <= TAIL + end || !text_ends_in(name, file_end)) {
         return 0;
     }
     size_t stem = length - end - TAIL;
@@ -43,7 +44,7 @@ static int check_entry(const TensorSet *set, const char *tensor, const json_t *v
         return complain_of(set->path, "tensor", tensor, "expected the name of a file, a string");
     }
     bool beside = strchr(file, '/') == NULL && file[0] != '.';
-    if (beside && ends_in(file, file_end) && strlen(file) <= 255) {
+    if (beside && text_ends_in(file, file_end) && strlen(file) <= 255) {
         return 0;
     }
     return complain_of(set->path, "tensor", tensor, "'%.255s': expected %s", file,

@@ -7,6 +7,7 @@
 
 #include "../../memory/need.h"
 #include "../base/message.h"
+#include "../base/text_stream.h"
 #include "regular_file.h"
 
 #include <stdio.h>
@@ -23,12 +24,6 @@ char *path_beside(const char *folder, const char *name)
     char *path = need_room(size, 1);
     snprintf(path, size, "%s/%s", folder, name);
     return path;
-}
-
-bool ends_in(const char *name, const char *end)
-{
-    size_t length = strlen(name), tail = strlen(end);
-    return length >= tail && strcmp(name + length - tail, end) == 0;
 }
 
 static bool is_there(const char *path)
@@ -87,7 +82,7 @@ bool is_of_pytorch(const char *path)
     static const char *const ends[] = {".pt", ".pth", ".bin", ".ckpt"};
     bool is = false;
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
-        is = is || ends_in(path, ends[i]);
+        is = is || text_ends_in(path, ends[i]);
     }
     return is;
 }
@@ -248,7 +243,7 @@ int tensor_set_open(TensorSet *set, const char *path, const char *witness)
     if (status != 0) {
         return status;
     }
-    if (ends_in(set->path, index_end)) {
+    if (text_ends_in(set->path, index_end)) {
         status = shards_open(set);
     } else {
         set->files = need_zeros(1, sizeof(SafetensorsFile *));

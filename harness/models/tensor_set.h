@@ -42,9 +42,6 @@ typedef struct {
     size_t alias_count;
 } TensorSet;
 
-/* Are the last bytes of the name those of end? */
-bool ends_in(const char *name, const char *end);
-
 /* Does the name end as those of PyTorch's own files do, which are no safetensors? */
 bool is_of_pytorch(const char *path);
 
