@@ -121,7 +121,7 @@ static double *draw_rows(Arena *arena, const CaseSpec *spec, const Rows *rows)
     }
     double *x = draw_tensor(arena, spec, rows->name, (TensorShape){1, rows->count, spec->d, ld},
                             rows->scale);
-    if (construction_info(spec->construction)->given_both_banks) {
+    if (construction_info(spec->construction)->linear) {
         uint64_t hash = draw_hash(rows->hidden_name);
         for (size_t i = 0; i < rows->count; i++) {
             for (size_t c = 0; c < hidden; c++) {
@@ -136,7 +136,7 @@ static void draw_streams(Pair *pair, const CaseSpec *spec)
 {
     Arena *arena = pair->memory;
     size_t original = case_original_layout(spec).hidden, converted = case_hidden_columns(spec);
-    bool scores = construction_info(spec->construction)->scores_are_x && spec->score_scale > 0;
+    bool scores = construction_info(spec->construction)->on_x && spec->score_scale > 0;
     Rows x = {"X", "X_hidden", spec->n, original, scores ? spec->score_scale : 1, spec->given};
     pair->original_x = pair->converted_x = draw_rows(arena, spec, &x);
     if (original != converted) {
@@ -160,7 +160,7 @@ static bool limit_is_original(const CaseSpec *spec, bool damaged)
     const ConstructionInfo *info = construction_info(spec->construction);
     bool exact = !info->activation || activation_info(spec->activation)->exact;
     exact = exact && !case_reads_out(spec);
-    return exact && !damaged && (spec->bias_row_content == CONTENT_NONE || info->ignores_bias_row);
+    return exact && !damaged && (spec->bias_row_content == CONTENT_NONE || !info->activation);
 }
 
 /* Which coefficient is a row's largest hangs on what it has lost: such a T' has one form. */

@@ -36,22 +36,19 @@ void fused_layer(Stack *stack, size_t layer);
 void transformer3_layer(Stack *stack, size_t layer);
 void transformer_layer(Stack *stack, size_t layer);
 
+/* What T's layers have, and how T' writes it. */
 typedef struct {
     void (*layer)(Stack *stack, size_t layer);
-
-    /* Axes that change its models; the others are blank in a table. */
-    bool d_ff, heads, weights, bias, linear, activation;
-    bool linear_heads; /* head_rank */
-    bool scores;       /* score_scale: its scores hold content */
-    bool masked;       /* an explicit mask, and no Omega */
-    bool pre_norm; /* adds to x without reading x itself, so may read norm(x); linear: in place */
-
+    bool heads;  /* attention */
+    bool d_ff;   /* a feed-forward network */
+    bool linear; /* a linear map, which moves between two banks of columns or stays in place; both
+                         banks are T's too, and X fills them */
+    bool activation; /* one that heads imitate: in the limit tokens attend to the bias row, too */
+    bool on_x;  /* it acts on X itself: there are no weights, score_scale acts on X, and X cannot
+                         be norm(x) */
     bool gated; /* its network may be */
-
-    bool hidden_bank;      /* T' has d_ff hidden columns, empty at first */
-    bool given_both_banks; /* off the diagonal, T has them too, and X fills them */
-    bool scores_are_x;     /* score_scale acts on X itself */
-    bool ignores_bias_row; /* in the limit no token attends to it, whatever it holds */
+    bool hidden_bank; /* T' has d_ff hidden columns, empty at first, which linear heads fill */
+    bool masked;      /* an explicit mask, and no Omega */
 } ConstructionInfo;
 
 /* construction < CONSTRUCTION_COUNT. */

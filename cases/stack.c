@@ -111,14 +111,14 @@ const double *stack_draw(Stack *stack, size_t layer, const char *name, TensorSha
 size_t case_hidden_columns(const CaseSpec *spec)
 {
     const ConstructionInfo *info = construction_info(spec->construction);
-    bool off_diagonal = info->given_both_banks && spec->linear != LINEAR_IN_PLACE;
+    bool off_diagonal = info->linear && spec->linear != LINEAR_IN_PLACE;
     bool reads_out = case_reads_out(spec) && spec->activation != ACTIVATION_NONE;
     return info->hidden_bank || off_diagonal || reads_out ? spec->d_ff : 0;
 }
 
 Layout case_original_layout(const CaseSpec *spec)
 {
-    bool moved = construction_info(spec->construction)->given_both_banks;
+    bool moved = construction_info(spec->construction)->linear;
     return (Layout){.n = spec->n, .d = spec->d, .hidden = moved ? case_hidden_columns(spec) : 0};
 }
 

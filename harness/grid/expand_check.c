@@ -207,7 +207,7 @@ static int check_models(const Product *product, const Point *point)
          "another with --over tau: sigmoid's product is exact, and needs no tau"},
         {searches && !point->judged, AXIS_TOLERANCE, "a tolerance: min-omega needs one to meet"},
         /* Norms that no construction can put where they are asked for. */
-        {before && !info->pre_norm, AXIS_NORMALIZATION_PLACE,
+        {before && info->on_x, AXIS_NORMALIZATION_PLACE,
          "post with --construction silu: its heads write silu(x) - x, a difference with x itself, "
          "and would read norm(x)"},
         {before && spec->linear != LINEAR_IN_PLACE, AXIS_LINEAR,

@@ -109,7 +109,7 @@ static bool has_both_parts(const Point *point)
 
 static bool has_linear_heads(const Point *point)
 {
-    return info_of(point)->linear_heads;
+    return info_of(point)->linear || info_of(point)->hidden_bank;
 }
 
 static bool has_linear(const Point *point)
@@ -119,7 +119,7 @@ static bool has_linear(const Point *point)
 
 static bool has_scores(const Point *point)
 {
-    return info_of(point)->scores;
+    return !info_of(point)->linear;
 }
 
 static bool has_d_ff(const Point *point)
@@ -193,13 +193,13 @@ static bool reads_out(const Point *point)
 
 static bool bias_matters(const Point *point)
 {
-    return info_of(point)->bias && point->spec.given == NULL;
+    return (info_of(point)->linear || info_of(point)->d_ff) && point->spec.given == NULL;
 }
 
 /* Weights set the scale of the bias row's random content too. */
 static bool weights_matter(const Point *point)
 {
-    return info_of(point)->weights || point->source != NULL ||
+    return !info_of(point)->on_x || point->source != NULL ||
            point->spec.bias_row_content == CONTENT_RANDOM;
 }
 

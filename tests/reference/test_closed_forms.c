@@ -152,8 +152,8 @@ static bool is_taken(const CaseSpec *spec, int variant)
 /* Weights, biases, content of the bias row, masks and Omegas of one construction and shape. */
 static void check_variants(Tally *tally, CaseSpec spec)
 {
-    bool biased = construction_info(spec.construction)->bias;
-    bool weighted = construction_info(spec.construction)->weights;
+    const ConstructionInfo *info = construction_info(spec.construction);
+    bool biased = info->linear || info->d_ff, weighted = !info->on_x;
     bool attention = spec.construction == CONSTRUCTION_ATTENTION;
     int masks = attention ? MASK_COUNT : MASK_CAUSAL + 1;
     for (int variant = 0; variant < 8 * masks; variant++) {

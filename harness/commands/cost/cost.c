@@ -28,7 +28,7 @@ static void print_heading(FILE *file, const Cost *cost)
     } else if (info->heads) {
         fprintf(file, ", %zu heads with dense Q and V", spec->heads);
     }
-    if (info->bias && cost->point->source == NULL) {
+    if ((info->linear || info->d_ff) && cost->point->source == NULL) {
         fprintf(file, ", %s", spec->bias == BIAS_NONE ? "no biases" : "biases b1 and b2");
     }
     fputs("\n\n", file);

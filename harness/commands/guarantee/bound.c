@@ -79,7 +79,7 @@ static int take_inputs(Bound *bound, const RunOptions *run)
 /* Rows of X are as long as --score-scale makes them, where scores are made of X itself. */
 static double scale_of_x(const CaseSpec *spec)
 {
-    bool scaled = construction_info(spec->construction)->scores_are_x && spec->score_scale > 0;
+    bool scaled = construction_info(spec->construction)->on_x && spec->score_scale > 0;
     return scaled ? spec->score_scale : 1;
 }
 
