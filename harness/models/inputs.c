@@ -45,40 +45,27 @@ void inputs_embed_all(Inputs *inputs, const ModelFile *model)
     }
 }
 
-/* The tokens each position may take. */
-typedef struct {
-    ValueList *positions; /* [n] */
-    size_t n;
-} Choice;
-
-static void choice_clear(Choice *choice)
-{
-    for (size_t i = 0; i < choice->n; i++) {
-        values_clear(&choice->positions[i]);
-    }
-    free(choice->positions);
-}
-
-/* "LIST/LIST/...", or (text NULL) the whole vocabulary at every position. */
-static int choice_read(Choice *choice, const ModelFile *model, const char *text)
+/* The tokens that each of *n positions may take: "LIST/LIST/...", or (text NULL) the whole
+ * vocabulary at every position. */
+static int choice_read(ValueList **positions, size_t *n, const ModelFile *model, const char *text)
 {
     Domain domain = {.kind = DOMAIN_INTEGER, .most = model->vocabulary - 1};
     char all[32];
-    size_t n = text == NULL ? model->context : 1;
+    *n = text == NULL ? model->context : 1;
     snprintf(all, sizeof all, "0:%zu", model->vocabulary - 1);
     for (const char *c = text; c != NULL && *c != '\0'; c++) {
-        n += *c == '/';
+        *n += *c == '/';
     }
-    choice->positions = need_zeros(n, sizeof *choice->positions);
+    *positions = need_zeros(*n, sizeof **positions);
     char *copy = need_copy(text != NULL ? text : all), *rest = copy;
     int status = 0;
-    for (; choice->n < n && status == 0; choice->n++) {
+    for (size_t i = 0; i < *n && status == 0; i++) {
         char *end = text != NULL ? strchr(rest, '/') : NULL;
         Message message;
         if (end != NULL) {
             *end = '\0';
         }
-        status = values_read(&choice->positions[choice->n], &message, &domain, rest);
+        status = values_read(&(*positions)[i], &message, &domain, rest);
         if (status != 0) {
             complain_message((Origin){.flag = "tokens"}, &message);
         }
@@ -97,23 +84,23 @@ static int refuse_many(const char *path)
     return 2;
 }
 
-/* Every combination of the choice, the last position fastest. */
-static int combine(Inputs *inputs, const ModelFile *model, const Choice *choice, const char *path)
+/* Every combination of what the n positions may be, the last one fastest. */
+static int combine(Inputs *inputs, const ModelFile *model, const ValueList *positions, size_t n,
+                   const char *path)
 {
     size_t count = 1;
-    for (size_t i = 0; i < choice->n; i++) {
-        count *= choice->positions[i].count;
+    for (size_t i = 0; i < n; i++) {
+        count *= positions[i].count;
         if (count > INPUTS_MOST) {
             return refuse_many(path);
         }
     }
-    inputs_allocate(inputs, count, choice->n, model->d, true);
+    inputs_allocate(inputs, count, n, model->d, true);
     for (size_t tuple = 0; tuple < count; tuple++) {
         size_t rest = tuple;
-        for (size_t i = choice->n; i-- > 0;) {
-            const ValueList *list = &choice->positions[i];
-            inputs->tokens[tuple * choice->n + i] =
-                (int64_t)list->values[rest % list->count].integer;
+        for (size_t i = n; i-- > 0;) {
+            const ValueList *list = &positions[i];
+            inputs->tokens[tuple * n + i] = (int64_t)list->values[rest % list->count].integer;
             rest /= list->count;
         }
     }
@@ -163,7 +150,8 @@ static double tuples_there_are(char text[sizeof((Inputs *)0)->of], const ModelFi
 static int choose(Inputs *inputs, const ModelFile *model, const char *path, const char *text,
                   uint64_t seed)
 {
-    Choice choice = {0};
+    ValueList *positions;
+    size_t n;
     bool asked = text != NULL;
     text = asked && strcmp(text, "all") == 0 ? NULL : text;
     if (model->W_E == NULL) {
@@ -187,13 +175,16 @@ static int choose(Inputs *inputs, const ModelFile *model, const char *path, cons
         return refuse_many(path); /* lists of all their tokens may be larger than memory */
     }
     *inputs->of = '\0';
-    int status = choice_read(&choice, model, text);
-    bool fits = model->context == 0 || choice.n <= model->context;
+    int status = choice_read(&positions, &n, model, text);
+    bool fits = model->context == 0 || n <= model->context;
     status = status != 0 ? status
              : !fits ? complain((Origin){.flag = "tokens"}, text, "expected at most %zu positions",
                                 model->context)
-                     : combine(inputs, model, &choice, path);
-    choice_clear(&choice);
+                     : combine(inputs, model, positions, n, path);
+    for (size_t i = 0; i < n; i++) {
+        values_clear(&positions[i]);
+    }
+    free(positions);
     return status;
 }
 

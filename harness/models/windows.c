@@ -14,12 +14,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Sequence s is tokens[start[s]] up to start[s + 1], from a line of the file. */
+/* The sequences of a model's tokens, and how they are cut.  Sequence s is tokens[start[s]] up to
+ * start[s + 1], from a line of the file. */
 typedef struct {
+    const ModelFile *model;
+    const WindowsAsked *asked;
     int64_t *tokens;
     size_t *start, *line; /* [count + 1], [count] */
     size_t count;
-} Sequences;
+    size_t n, stride;
+} Cut;
 
 static bool is_blank(char c)
 {
@@ -39,11 +43,11 @@ static int64_t read_id(const char *text, size_t length, size_t tokens)
     return length > 0 && id < tokens ? (int64_t)id : -1;
 }
 
-/* The ids of a line [length], behind the tokens so far. */
-static int take_line(Sequences *sequences, size_t *count, const char *line, size_t length,
-                     Origin origin, size_t tokens)
+/* The ids of a line [length], as a sequence if there are any. */
+static int take_line(Cut *cut, const char *line, size_t length, size_t number)
 {
     bool comma = false;
+    size_t vocabulary = cut->model->vocabulary, first = cut->start[cut->count], count = first;
     for (size_t at = 0; at < length || comma;) {
         if (at < length && is_blank(line[at])) {
             at++;
@@ -53,49 +57,31 @@ static int take_line(Sequences *sequences, size_t *count, const char *line, size
         while (end < length && line[end] != ',' && !is_blank(line[end])) {
             end++;
         }
-        int64_t id = read_id(line + at, end - at, tokens);
+        int64_t id = read_id(line + at, end - at, vocabulary);
         if (id < 0) {
             Message message;
             message_token(&message, line + at, end - at, "expected a token id from 0 to %zu",
-                          tokens - 1);
-            return complain_message(origin, &message);
+                          vocabulary - 1);
+            return complain_message((Origin){.file = cut->asked->ids, .line = number}, &message);
         }
-        sequences->tokens[(*count)++] = id;
+        cut->tokens[count++] = id;
         while (end < length && is_blank(line[end])) {
             end++;
         }
         comma = end < length && line[end] == ',';
         at = end + comma;
     }
+    if (count > first) {
+        cut->line[cut->count++] = number;
+        cut->start[cut->count] = count;
+    }
     return 0;
 }
 
-static int take_ids(Sequences *sequences, const char *path, const char *bytes, size_t size,
-                    size_t tokens)
+/* Refuses, by line and token, what is no id of the model's. */
+static int read_sequences(Cut *cut)
 {
-    size_t count = 0, number = 1;
-    for (size_t at = 0; at < size; number++) {
-        const char *line = bytes + at, *end = memchr(line, '\n', size - at);
-        size_t length = end != NULL ? (size_t)(end - line) : size - at, before = count;
-        Origin origin = {.file = path, .line = number};
-        int status = take_line(sequences, &count, line, length, origin, tokens);
-        if (status != 0) {
-            return status;
-        }
-        if (count > before) {
-            sequences->line[sequences->count++] = number;
-            sequences->start[sequences->count] = count;
-        }
-        at += length + 1;
-    }
-    return sequences->count > 0
-               ? 0
-               : complain_of(path, NULL, NULL, "is empty: expected a line of token ids");
-}
-
-/* Refuses, by line and token, what is no id below `tokens`. */
-static int read_sequences(Sequences *sequences, const char *path, size_t tokens)
-{
+    const char *path = cut->asked->ids;
     size_t size;
     char *bytes = file_text(&size, path);
     if (bytes == NULL) {
@@ -104,21 +90,21 @@ static int read_sequences(Sequences *sequences, const char *path, size_t tokens)
         return file_fault(reason);
     }
     size_t lines = text_lines(bytes, size) + 1;
-    sequences->tokens = need_zeros(size + 1, sizeof *sequences->tokens);
-    sequences->start = need_zeros(lines + 1, sizeof *sequences->start);
-    sequences->line = need_zeros(lines + 1, sizeof *sequences->line);
-    int status = take_ids(sequences, path, bytes, size, tokens);
+    cut->tokens = need_zeros(size + 1, sizeof *cut->tokens);
+    cut->start = need_zeros(lines + 1, sizeof *cut->start);
+    cut->line = need_zeros(lines + 1, sizeof *cut->line);
+    int status = 0;
+    for (size_t at = 0, number = 1; at < size && status == 0; number++) {
+        const char *line = bytes + at, *end = memchr(line, '\n', size - at);
+        size_t length = end != NULL ? (size_t)(end - line) : size - at;
+        status = take_line(cut, line, length, number);
+        at += length + 1;
+    }
     free(bytes);
-    return status;
+    return status != 0 || cut->count > 0
+               ? status
+               : complain_of(path, NULL, NULL, "is empty: expected a line of token ids");
 }
-
-/* The model, and how its sequences are cut. */
-typedef struct {
-    const ModelFile *model;
-    const WindowsAsked *asked;
-    Sequences sequences;
-    size_t n, stride;
-} Cut;
 
 static size_t windows_of(size_t length, const Cut *cut)
 {
@@ -130,7 +116,7 @@ static int decide_cut(Cut *cut)
 {
     const ModelFile *model = cut->model;
     const WindowsAsked *asked = cut->asked;
-    size_t first = cut->sequences.start[1], most = model->context > 0 ? model->context : first;
+    size_t first = cut->start[1], most = model->context > 0 ? model->context : first;
     char text[32];
     if (asked->window > most) {
         snprintf(text, sizeof text, "%zu", asked->window);
@@ -153,16 +139,15 @@ static int decide_cut(Cut *cut)
 /* *count windows of all sequences, if none is too short and their streams fit. */
 static int count_windows(size_t *count, const Cut *cut)
 {
-    const Sequences *sequences = &cut->sequences;
     const char *file = cut->asked->ids;
     const double room = cut->asked->room;
     const double gib = 1024.0 * 1024 * 1024;
     *count = 0;
-    for (size_t s = 0; s < sequences->count; s++) {
-        size_t length = sequences->start[s + 1] - sequences->start[s];
+    for (size_t s = 0; s < cut->count; s++) {
+        size_t length = cut->start[s + 1] - cut->start[s];
         if (length < cut->n) {
             fprintf(stderr, "%s:%zu: %zu token%s: expected %zu or more, the window (--window)\n",
-                    shown(file).text, sequences->line[s], length, length == 1 ? "" : "s", cut->n);
+                    shown(file).text, cut->line[s], length, length == 1 ? "" : "s", cut->n);
             return 2;
         }
         *count += windows_of(length, cut);
@@ -181,8 +166,8 @@ static int count_windows(size_t *count, const Cut *cut)
 /* The windows of sequence s, from input `at` on. */
 static void cut_sequence(Inputs *inputs, size_t *at, const Cut *cut, size_t s)
 {
-    const size_t *start = cut->sequences.start + s, length = start[1] - start[0], n = cut->n;
-    const int64_t *tokens = cut->sequences.tokens + start[0];
+    const size_t *start = cut->start + s, length = start[1] - start[0], n = cut->n;
+    const int64_t *tokens = cut->tokens + start[0];
     size_t done = 0; /* positions that a window has had */
     for (size_t w = 0; w < windows_of(length, cut); w++, ++*at) {
         size_t last = length - n, begin = w * cut->stride;
@@ -209,7 +194,7 @@ static int cut_sequences(Inputs *inputs, Cut *cut)
     inputs->stride = cut->stride;
     inputs->from = need_zeros(count, sizeof *inputs->from);
     inputs->next = need_zeros(count, sizeof *inputs->next);
-    for (size_t s = 0; s < cut->sequences.count; s++) {
+    for (size_t s = 0; s < cut->count; s++) {
         cut_sequence(inputs, &at, cut, s);
     }
     inputs_embed_all(inputs, cut->model);
@@ -226,10 +211,10 @@ int windows_read(Inputs *inputs, const ModelFile *model, const char *path,
                 shown(path).text);
         return 2;
     }
-    int status = read_sequences(&cut.sequences, asked->ids, model->vocabulary);
+    int status = read_sequences(&cut);
     status = status != 0 ? status : cut_sequences(inputs, &cut);
-    free(cut.sequences.tokens);
-    free(cut.sequences.start);
-    free(cut.sequences.line);
+    free(cut.tokens);
+    free(cut.start);
+    free(cut.line);
     return status;
 }
