@@ -7,6 +7,7 @@
 #include "shown.h"
 #include "terminal.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -124,68 +125,54 @@ int file_fault(int error)
 
 #define NAME_MOST 32
 
-/* A word without the dashes in front of it. */
-typedef struct {
-    const char *text;
-    size_t length;
-} Word;
-
-static Word word_of(const char *text, size_t length)
+static const char *undashed(const char *text)
 {
-    while (length > 0 && *text == '-') {
-        text++;
-        length--;
-    }
-    return (Word){text, length};
+    return text + strspn(text, "-");
 }
 
-/* Letters that are the same here have the same value. */
-static char folded(char c)
+/* Are letters the same here? */
+static bool same(char a, char b)
 {
-    return (char)(c == '_' ? '-' : c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
-}
-
-static bool same(Word a, size_t i, Word b, size_t j)
-{
-    return folded(a.text[i]) == folded(b.text[j]);
+    return (a == '_' ? '-' : tolower((unsigned char)a)) ==
+           (b == '_' ? '-' : tolower((unsigned char)b));
 }
 
 /* The least number of insertions, deletions, replacements and swaps of neighbours that make a
  * of b, no letter touched twice; words longer than any name are far.  rows: the last three of the
  * table whose entry (i, j) is the distance of the first i letters from the first j. */
-static size_t edit_distance(Word a, Word b)
+static size_t edit_distance(const char *a, const char *b)
 {
-    size_t rows[3][NAME_MOST + 1];
-    if (a.length > NAME_MOST || b.length > NAME_MOST) {
+    size_t rows[3][NAME_MOST + 1], of_a = strlen(a), of_b = strlen(b);
+    if (of_a > NAME_MOST || of_b > NAME_MOST) {
         return SIZE_MAX;
     }
-    for (size_t i = 0; i <= a.length; i++) {
+    for (size_t i = 0; i <= of_a; i++) {
         size_t *row = rows[i % 3], *above = rows[(i + 2) % 3], *two_above = rows[(i + 1) % 3];
         row[0] = i;
-        for (size_t j = 1; j <= b.length; j++) {
+        for (size_t j = 1; j <= of_b; j++) {
             size_t best = row[j - 1] + 1;
             if (i > 0) {
-                size_t kept = above[j - 1] + !same(a, i - 1, b, j - 1);
+                size_t kept = above[j - 1] + !same(a[i - 1], b[j - 1]);
                 best = above[j] + 1 < best ? above[j] + 1 : best;
                 best = kept < best ? kept : best;
             }
-            bool swapped = i > 1 && j > 1 && same(a, i - 1, b, j - 2) && same(a, i - 2, b, j - 1);
+            bool swapped = i > 1 && j > 1 && same(a[i - 1], b[j - 2]) && same(a[i - 2], b[j - 1]);
             if (swapped && two_above[j - 2] + 1 < best) {
                 best = two_above[j - 2] + 1;
             }
             row[j] = best;
         }
     }
-    return rows[a.length % 3][b.length];
+    return rows[of_a % 3][of_b];
 }
 
-static bool begins(Word a, Word b)
+static bool begins(const char *a, const char *b)
 {
     size_t i = 0;
-    while (i < a.length && i < b.length && same(a, i, b, i)) {
+    while (a[i] != '\0' && same(a[i], b[i])) {
         i++;
     }
-    return a.length > 1 && i == a.length;
+    return i > 1 && a[i] == '\0';
 }
 
 /* The words of other programs, and the same here. */
@@ -206,11 +193,10 @@ static const char *const synonyms[][2] = {{"bfloat16", "bf16"},    {"float32", "
                                           {"rms-norm", "rmsnorm"}};
 
 /* The name of a thing that others call so, or NULL. */
-static const char *synonym_of(Word word, const char *const *names, size_t count)
+static const char *synonym_of(const char *word, const char *const *names, size_t count)
 {
     for (size_t s = 0; s < sizeof synonyms / sizeof *synonyms; s++) {
-        Word other = word_of(synonyms[s][0], strlen(synonyms[s][0]));
-        for (size_t i = 0; edit_distance(word, other) == 0 && i < count; i++) {
+        for (size_t i = 0; edit_distance(word, synonyms[s][0]) == 0 && i < count; i++) {
             if (names[i] != NULL && strcmp(names[i], synonyms[s][1]) == 0) {
                 return names[i];
             }
@@ -219,21 +205,21 @@ static const char *synonym_of(Word word, const char *const *names, size_t count)
     return NULL;
 }
 
-const char *nearest_name(const char *token, size_t length, const char *const *names, size_t count)
+const char *nearest_name(const char *token, const char *const *names, size_t count)
 {
-    Word word = word_of(token, length);
+    const char *word = undashed(token);
     const char *nearest = synonym_of(word, names, count);
     if (nearest != NULL) {
         return nearest;
     }
     /* Two faults in four letters, one in fewer, and never as many as there are letters. */
-    size_t least = word.length < 4 ? 2 : 3;
-    least = word.length < least ? word.length : least;
+    size_t length = strlen(word), least = length < 4 ? 2 : 3;
+    least = length < least ? length : least;
     for (size_t i = 0; i < count; i++) {
         if (names[i] == NULL) {
             continue;
         }
-        Word name = word_of(names[i], strlen(names[i]));
+        const char *name = undashed(names[i]);
         size_t distance = edit_distance(word, name);
         distance = distance > 1 && begins(word, name) ? 1 : distance;
         if (distance < least) {
@@ -244,10 +230,10 @@ const char *nearest_name(const char *token, size_t length, const char *const *na
     return nearest;
 }
 
-Suggestion suggest(const char *token, size_t length, const char *const *names, size_t count)
+Suggestion suggest(const char *token, const char *const *names, size_t count)
 {
     Suggestion suggestion = {""};
-    const char *nearest = nearest_name(token, length, names, count);
+    const char *nearest = nearest_name(token, names, count);
     if (nearest != NULL) {
         snprintf(suggestion.text, sizeof suggestion.text, " (did you mean %s?)", nearest);
     }
@@ -264,5 +250,5 @@ int complain_unknown(Origin origin, const char *token, const char *what, const c
     }
     return complain(origin, *token == '\0' && what != NULL ? NULL : token,
                     "expected %s%sone of %s%s", what != NULL ? what : "", what != NULL ? ", " : "",
-                    list, suggest(token, strlen(token), names, count).text);
+                    list, suggest(token, names, count).text);
 }

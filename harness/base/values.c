@@ -61,10 +61,9 @@ static int reject(const Reader *reader)
     char expected[256];
     const Domain *domain = reader->domain;
     const char *item = reader->item;
-    size_t length = strlen(item);
     domain_describe(expected, sizeof expected, domain);
-    message_token(reader->message, item, length, "expected %s%s", expected,
-                  suggest(item, length, domain->words, domain->word_count).text);
+    message_token(reader->message, item, strlen(item), "expected %s%s", expected,
+                  suggest(item, domain->words, domain->word_count).text);
     return 2;
 }
 

@@ -334,7 +334,7 @@ int flag_unknown(Origin origin, const char *word, const char *name, const Comman
         bool taken = command_takes_flag(command, &flag_table[i]);
         names[AXIS_COUNT + i] = taken ? flag_table[i].name : NULL;
     }
-    const char *nearest = nearest_name(name, strlen(name), names, AXIS_COUNT + FLAGS_MOST);
+    const char *nearest = nearest_name(name, names, AXIS_COUNT + FLAGS_MOST);
     char hint[128];
     snprintf(hint, sizeof hint, "%s%s%s%s",
              nearest != NULL ? "did you mean " : "see headproof help ",
