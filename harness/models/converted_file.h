@@ -39,9 +39,10 @@ typedef struct {
 } Converted;
 
 /* Writes path, complete or not at all: in the shared layout from a frame (PLAIN_FRAME), else in the
- * plain one.  0; 2 after a message when path cannot be written, or the sublayers have different
- * masks or norms of different kinds; 99 after one when the disk is full; of sublayers shown one by
- * one also what is wrong with the file that they are from. */
+ * plain one.  Its metadata say once what all sublayers of a case have in common: the mask, and the
+ * kind, place, rows and eps of norms.  0; 2 after a message when path cannot be written; 99 after
+ * one when the disk is full; of sublayers shown one by one also what is wrong with the file that
+ * they are from. */
 int converted_file_write(const char *path, Converted *of) __attribute__((warn_unused_result));
 
 /* Bytes of all its tensors: *bytes.  0; 2 after a message. */
@@ -51,10 +52,6 @@ int converted_file_bytes(double *bytes, Converted *of) __attribute__((warn_unuse
 double converted_file_memory(const Layout *layout, const ModelFile *file, bool shared);
 
 /* ---- Its parts ------------------------------------------------------------------------------- */
-
-/* The metadata say once what all sublayers have in common: NULL when they do have it, else what is
- * expected. */
-const char *converted_said_unlike(const PlainModel *plain);
 
 /* Is it a frame?  It is written in the shared layout, which has no position columns. */
 bool converted_is_shared(const PlainModel *plain);

@@ -234,24 +234,6 @@ static int show(void *converted, size_t sublayer)
     return fault != 0 ? fault : memory_fault();
 }
 
-const char *converted_said_unlike(const PlainModel *plain)
-{
-    const PlainSublayer *one = first_normed(plain);
-    for (size_t s = 0; s < plain->sublayer_count; s++) {
-        const PlainSublayer *p = &plain->sublayers[s];
-        if (p->causal != plain->sublayers[0].causal) {
-            return "expected one mask for all sublayers";
-        }
-        if (p->norm.kind != NORMALIZATION_NONE &&
-            (p->norm.kind != one->norm.kind || p->norm.eps != one->norm.eps ||
-             p->norm_behind != one->norm_behind || p->norm_first != one->norm_first ||
-             p->norm_end != one->norm_end)) {
-            return "expected norms of one kind, with one eps, for all sublayers";
-        }
-    }
-    return NULL;
-}
-
 SafetensorsWriter *converted_writer(Converted *of)
 {
     SafetensorsWriter *writer = safetensors_writer_make();
