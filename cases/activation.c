@@ -69,12 +69,9 @@ static const ShiftedTerms tanh_terms[GELU_TERMS_MOST] = {
 };
 
 static const ActivationInfo activations[ACTIVATION_COUNT] = {
-    [ACTIVATION_SILU] = {.exact = true},
-    [ACTIVATION_RELU] = {.exact = false},
-    [ACTIVATION_GELU] = {.shifted = erf_terms, .has_two = true},
-    [ACTIVATION_GELU_NEW] = {.shifted = tanh_terms},
-    [ACTIVATION_SIGMOID] = {.exact = true, .gate_alone = true},
-    [ACTIVATION_NONE] = {.exact = false, .gate_alone = true},
+    [ACTIVATION_SILU] = {.exact = true},        [ACTIVATION_RELU] = {.exact = false},
+    [ACTIVATION_GELU] = {.shifted = erf_terms}, [ACTIVATION_GELU_NEW] = {.shifted = tanh_terms},
+    [ACTIVATION_SIGMOID] = {.exact = true},     [ACTIVATION_NONE] = {.exact = false},
 };
 
 const ActivationInfo *activation_info(Activation activation)

@@ -35,8 +35,6 @@ typedef struct {
 typedef struct {
     const ShiftedTerms *shifted; /* [GELU_TERMS_MOST] by K - 1; NULL: GeluForm has no say */
     bool exact;                  /* its one term is the activation itself: T_infinity = T */
-    bool has_two;                /* GELU_TWO is a form of it */
-    bool gate_alone;             /* of a gated network: x times it is no term of heads */
 } ActivationInfo;
 
 const ActivationInfo *activation_info(Activation activation);

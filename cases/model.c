@@ -156,7 +156,7 @@ static bool same_weight(const HeadWeight *a, const HeadWeight *b)
     return a->data == b->data && a->ld == b->ld && a->head_stride == b->head_stride;
 }
 
-static bool same_columns(Columns a, Columns b)
+bool columns_equal(Columns a, Columns b)
 {
     return a.first == b.first && a.count == b.count;
 }
@@ -166,7 +166,7 @@ bool bundle_gate_is_value(const Bundle *bundle)
     const Score *score = &bundle->score;
     const Value *value = &bundle->value;
     return value->d_head == 1 && score->gate.data != NULL && same_weight(&score->gate, &value->v) &&
-           same_columns(score->read, value->read);
+           columns_equal(score->read, value->read);
 }
 
 static bool alike(const Bundle *a, const Bundle *b)
@@ -174,8 +174,8 @@ static bool alike(const Bundle *a, const Bundle *b)
     return bundle_gate_is_value(a) && bundle_gate_is_value(b) && a->heads == b->heads &&
            a->value.scale != 1 && b->value.scale != 1 &&
            same_weight(&a->score.gate, &b->score.gate) && same_weight(&a->value.o, &b->value.o) &&
-           same_columns(a->value.read, b->value.read) &&
-           same_columns(a->value.write, b->value.write);
+           columns_equal(a->value.read, b->value.read) &&
+           columns_equal(a->value.write, b->value.write);
 }
 
 size_t bundles_alike(const Bundle *bundles, size_t count)
@@ -191,7 +191,7 @@ static bool takes_back(const Bundle *sign, const Bundle *back)
 {
     const Columns write = sign->value.write;
     return value_is_sign(&sign->value) && sign->heads == write.count &&
-           back->value.bias_row == sign->value.scale && same_columns(write, back->value.write);
+           back->value.bias_row == sign->value.scale && columns_equal(write, back->value.write);
 }
 
 bool bundle_is_taken_back(const Sublayer *sublayer, size_t b)

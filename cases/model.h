@@ -348,6 +348,8 @@ void score_positions(const Layout *layout, const Score *score, size_t h, size_t 
 bool score_by_key(const Score *score);
 bool score_by_gate(const Score *score);
 
+bool columns_equal(Columns a, Columns b);
+
 /* Entries of a query and of a key of one head: d_head, or the columns read. */
 size_t score_query_width(const Score *score);
 

@@ -9,11 +9,6 @@ static bool columns_fit(const Layout *layout, Columns columns)
     return columns.count > 0 && columns.first < content && columns.count <= content - columns.first;
 }
 
-static bool columns_equal(Columns a, Columns b)
-{
-    return a.first == b.first && a.count == b.count;
-}
-
 /* An exact factor that loses nothing. */
 static bool scale_fits(double scale)
 {
@@ -181,8 +176,6 @@ static const char *direct_fault(const Layout *layout, const Sublayer *sublayer)
     const Direct *direct = &sublayer->direct;
     bool normed = sublayer->norm.kind != NORMALIZATION_NONE,
          in_place = columns_equal(direct->read, direct->write), ffn = direct->kind == DIRECT_FFN;
-    bool gate_alone = direct->activation == ACTIVATION_SIGMOID ||
-                      direct->activation == ACTIVATION_NONE; /* of a gated network */
     const Rule rules[] = {
         {direct->kind == DIRECT_NORM && !normed, "a norm that is none"},
         {direct->kind == DIRECT_ACTIVATION && normed, "an activation of x itself reads no norm"},
@@ -192,7 +185,8 @@ static const char *direct_fault(const Layout *layout, const Sublayer *sublayer)
          "a direct operation outside the stream's content"},
         {ffn && (!direct->w1 || !direct->w2 || !direct->hidden),
          "a feed-forward network without its weights"},
-        {gate_alone && (!ffn || direct->w3 == NULL), "an activation of gated networks without one"},
+        {direct->activation >= ACTIVATION_PLAIN && (!ffn || direct->w3 == NULL),
+         "an activation of gated networks without one"},
         {direct->kind == DIRECT_LINEAR &&
              (!direct->w1 || (direct->replace && !in_place) || (direct->clear && in_place)),
          "a linear map that replaces other columns than it reads, or clears what it writes"},

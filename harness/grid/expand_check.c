@@ -166,7 +166,7 @@ static int check_models(const Product *product, const Point *point)
     const Fault faults[] = {
         {spec->mask == MASK_CAUSAL && spec->bias_row == POSITION_LAST, AXIS_BIAS_ROW,
          "auto or first with --mask causal: a token cannot see a bias row that is last"},
-        {spec->gelu == GELU_TWO && !activation_info(spec->activation)->has_two &&
+        {spec->gelu == GELU_TWO && spec->activation != ACTIVATION_GELU &&
              point_axis_matters(point, AXIS_GELU),
          AXIS_GELU, "sigmoid, minimax or an integer: two is fitted to gelu alone"},
         {spec->parallel && info->hidden_bank, AXIS_PARALLEL,
@@ -181,7 +181,7 @@ static int check_models(const Product *product, const Point *point)
         {point->source != NULL && spec->linear == LINEAR_CLEAR, AXIS_LINEAR,
          "in-place or block with a weights file: clear begins with hidden columns, of which a file "
          "holds no content"},
-        {!case_is_gated(spec) && activation_info(spec->activation)->gate_alone &&
+        {!case_is_gated(spec) && spec->activation >= ACTIVATION_PLAIN &&
              point_axis_matters(point, AXIS_ACTIVATION),
          AXIS_ACTIVATION, "silu, relu, gelu or gelu_new, or --ffn gated with it"},
         {case_reads_out(spec) && !is_tau(spec->tau), AXIS_TAU,

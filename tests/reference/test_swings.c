@@ -95,11 +95,10 @@ static void swings_are_bounds(void **state)
         assert_true(terms.swing >= 0.59983932380602);
     }
     for (spec.activation = 0; spec.activation < ACTIVATION_COUNT; spec.activation++) {
-        const ActivationInfo *info = activation_info(spec.activation);
         for (size_t form = 0; form < GELU_COUNT && spec.activation != ACTIVATION_RELU; form++) {
             spec.gelu = (GeluForm)form;
             Terms terms = activation_terms(&spec);
-            if (spec.gelu != GELU_TWO || info->has_two) {
+            if (spec.gelu != GELU_TWO || spec.activation == ACTIVATION_GELU) {
                 expect_swing(&terms);
             }
         }
