@@ -28,7 +28,7 @@ static void put_heads(SafetensorsWriter *writer, const PlainModel *plain, size_t
     for (size_t i = 0; i < sizeof tensors / sizeof *tensors; i++) {
         char name[NAME_MOST];
         snprintf(name, sizeof name, "blocks.%zu.attn.%s", s, tensors[i].name);
-        safetensors_writer_floats(writer, name, 3, tensors[i].shape, tensors[i].data);
+        safetensors_writer_floats(writer, name, 3, tensors[i].shape, NULL, tensors[i].data);
     }
 }
 
@@ -40,10 +40,10 @@ static void put_norm(SafetensorsWriter *writer, const LayerNorm *norm, size_t s,
     snprintf(gamma, sizeof gamma, "blocks.%zu.ln.w", s);
     snprintf(beta, sizeof beta, "blocks.%zu.ln.b", s);
     if (norm->gamma != NULL) {
-        safetensors_writer_floats(writer, gamma, 1, shape + 1, norm->gamma);
+        safetensors_writer_floats(writer, gamma, 1, shape + 1, NULL, norm->gamma);
     }
     if (norm->beta != NULL) {
-        safetensors_writer_floats(writer, beta, rows > 0 ? 2 : 1, own, norm->beta);
+        safetensors_writer_floats(writer, beta, rows > 0 ? 2 : 1, own, NULL, norm->beta);
     }
 }
 
@@ -52,7 +52,7 @@ static void put_stream(SafetensorsWriter *writer, const PlainModel *plain, bool 
 {
     size_t columns = shared ? layout_content(&plain->layout) : plain->width;
     const size_t shape[] = {plain->rows, columns}, stride[] = {plain->width, 1};
-    safetensors_writer_strided(writer, "X", 2, shape, stride, plain->x);
+    safetensors_writer_floats(writer, "X", 2, shape, stride, plain->x);
 }
 
 static void put_rotary(SafetensorsWriter *writer, const PlainModel *plain)
@@ -60,8 +60,8 @@ static void put_rotary(SafetensorsWriter *writer, const PlainModel *plain)
     const Rotary *rotary = &plain->rotary;
     const size_t shape[] = {rotary->positions, rotary->width / 2};
     if (rotary->width > 0) {
-        safetensors_writer_floats(writer, "rotary.cos", 2, shape, rotary->cos);
-        safetensors_writer_floats(writer, "rotary.sin", 2, shape, rotary->sin);
+        safetensors_writer_floats(writer, "rotary.cos", 2, shape, NULL, rotary->cos);
+        safetensors_writer_floats(writer, "rotary.sin", 2, shape, NULL, rotary->sin);
     }
 }
 
@@ -149,8 +149,8 @@ static double *put_ends(SafetensorsWriter *writer, const Converted *of, bool wid
     }
     for (size_t i = 0; i < sizeof tensors / sizeof *tensors; i++) {
         if (tensors[i].data != NULL) {
-            safetensors_writer_strided(writer, tensors[i].name, tensors[i].rank, tensors[i].shape,
-                                       tensors[i].stride, tensors[i].data);
+            safetensors_writer_floats(writer, tensors[i].name, tensors[i].rank, tensors[i].shape,
+                                      tensors[i].stride, tensors[i].data);
         }
     }
     return own;

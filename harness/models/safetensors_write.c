@@ -127,12 +127,6 @@ static int announce(SafetensorsWriter *writer, const char *name, size_t rank, co
     return 0;
 }
 
-int safetensors_writer_floats(SafetensorsWriter *writer, const char *name, size_t rank,
-                              const size_t *shape, const double *data)
-{
-    return announce(writer, name, rank, shape, data);
-}
-
 int safetensors_writer_small(SafetensorsWriter *writer, const char *name, size_t rank,
                              const size_t *shape, const signed char *data)
 {
@@ -142,15 +136,16 @@ int safetensors_writer_small(SafetensorsWriter *writer, const char *name, size_t
     return writer->status;
 }
 
-int safetensors_writer_strided(SafetensorsWriter *writer, const char *name, size_t rank,
-                               const size_t *shape, const size_t *stride, const double *data)
+int safetensors_writer_floats(SafetensorsWriter *writer, const char *name, size_t rank,
+                              const size_t *shape, const size_t *stride, const double *data)
 {
-    demand(rank >= 1 && rank <= 3, "a tensor with strides has rank 1, 2 or 3", name);
+    demand(stride == NULL || (rank >= 1 && rank <= 3), "a tensor with strides has rank 1, 2 or 3",
+           name);
     if (announce(writer, name, rank, shape, data) != 0) {
         return writer->status;
     }
     Announced *tensor = &writer->tensors[writer->count - 1];
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; stride != NULL && i < 3; i++) {
         bool own = i + rank >= 3;
         tensor->extent[i] = own ? shape[i + rank - 3] : 1;
         tensor->stride[i] = own ? stride[i + rank - 3] : 0;

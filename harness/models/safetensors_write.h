@@ -17,18 +17,15 @@ SafetensorsWriter *safetensors_writer_make(void) __attribute__((warn_unused_resu
 /* key, value: UTF-8, each key once. */
 void safetensors_writer_metadata(SafetensorsWriter *writer, const char *key, const char *value);
 
-/* F64: data [product of shape], or the values of small integers.  0; 2 after a message when a file
- * could not be that large.  The writer keeps that: behind it these add nothing, and finish returns
- * it.  NaN and infinities are written as they are. */
+/* F64: data [product of shape], row-major, or where strides are given, of a tensor of rank 1, 2 or
+ * 3, entry (i, j, k) data[i * stride[0] + j * stride[1] + k * stride[2]]; or the values of small
+ * integers.  0; 2 after a message when a file could not be that large.  The writer keeps that:
+ * behind it these add nothing, and finish returns it.  NaN and infinities are written as they
+ * are. */
 int safetensors_writer_floats(SafetensorsWriter *writer, const char *name, size_t rank,
-                              const size_t *shape, const double *data);
+                              const size_t *shape, const size_t *stride, const double *data);
 int safetensors_writer_small(SafetensorsWriter *writer, const char *name, size_t rank,
                              const size_t *shape, const signed char *data);
-
-/* The same of a tensor of rank 1, 2 or 3 that lies in memory otherwise: its entry (i, j, k) is
- * data[i * stride[0] + j * stride[1] + k * stride[2]]. */
-int safetensors_writer_strided(SafetensorsWriter *writer, const char *name, size_t rank,
-                               const size_t *shape, const size_t *stride, const double *data);
 
 /* Data that are not there all the time: tensors announced from now on are of that part, which show
  * (NULL: all stay) is asked for before they are written, and SIZE_MAX, at first, is none: of those

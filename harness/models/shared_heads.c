@@ -60,8 +60,8 @@ static void put(Writing *writing, json_t *to, const char *key, Kept tensor)
         snprintf(tensor.name, sizeof tensor.name, "blocks.%zu.heads.%zu.%s", writing->sublayer,
                  writing->bundle, key);
         name = tensor.name;
-        safetensors_writer_strided(writing->writer, name, tensor.rank, tensor.shape, tensor.stride,
-                                   tensor.data);
+        safetensors_writer_floats(writing->writer, name, tensor.rank, tensor.shape, tensor.stride,
+                                  tensor.data);
         writing->kept = need_more(writing->kept, writing->kept_count + 1, sizeof *writing->kept);
         writing->kept[writing->kept_count++] = tensor;
     }

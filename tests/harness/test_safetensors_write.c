@@ -29,7 +29,7 @@ static void test_written_bytes(void **state)
     static const size_t shape_a[] = {2}, shape_b[] = {1, 1};
     FileFixture *fixture = *state;
     SafetensorsWriter *writer = safetensors_writer_make();
-    assert_int_equal(safetensors_writer_floats(writer, "a", 1, shape_a, a), 0);
+    assert_int_equal(safetensors_writer_floats(writer, "a", 1, shape_a, NULL, a), 0);
     assert_int_equal(safetensors_writer_small(writer, "b", 2, shape_b, b), 0);
     safetensors_writer_metadata(writer, "k", "\xc3\xa9\n\"");
     assert_int_equal(safetensors_writer_finish(writer, fixture->path), 0);
@@ -57,7 +57,7 @@ static void test_cannot_write(void **state)
     const char *path = path_in(&fixture->scratch, "missing/model.safetensors");
     SafetensorsWriter *writer = safetensors_writer_make();
     struct rlimit old, low;
-    assert_int_equal(safetensors_writer_floats(writer, "a", 1, shape, values), 0);
+    assert_int_equal(safetensors_writer_floats(writer, "a", 1, shape, NULL, values), 0);
     file_write(fixture->path, "old", 3);
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
     low = (struct rlimit){10000, old.rlim_max};
@@ -87,9 +87,9 @@ static void test_predicted_size(void **state)
                         rest[] = {(size_t)1 << 58};
     FileFixture *fixture = *state;
     SafetensorsWriter *writer = safetensors_writer_make();
-    assert_int_equal(safetensors_writer_floats(writer, "a", 2, large, NULL), 0);
+    assert_int_equal(safetensors_writer_floats(writer, "a", 2, large, NULL, NULL), 0);
     stderr_hold(&fixture->scratch);
-    int status = safetensors_writer_floats(writer, "b", 2, absurd, NULL);
+    int status = safetensors_writer_floats(writer, "b", 2, absurd, NULL, NULL);
     assert_int_equal(status, 2);
     expect_message(fixture, "headproof: ", "tensor 'b'");
     safetensors_writer_metadata(writer, "later", "x");
@@ -97,10 +97,10 @@ static void test_predicted_size(void **state)
     assert_false(file_exists(fixture->path));
     safetensors_writer_clear(writer);
     writer = safetensors_writer_make();
-    assert_int_equal(safetensors_writer_floats(writer, "a", 2, large, NULL), 0);
-    assert_int_equal(safetensors_writer_floats(writer, "c", 1, rest, NULL), 0);
+    assert_int_equal(safetensors_writer_floats(writer, "a", 2, large, NULL, NULL), 0);
+    assert_int_equal(safetensors_writer_floats(writer, "c", 1, rest, NULL, NULL), 0);
     stderr_hold(&fixture->scratch);
-    status = safetensors_writer_floats(writer, "d", 1, rest, NULL);
+    status = safetensors_writer_floats(writer, "d", 1, rest, NULL, NULL);
     assert_int_equal(status, 2);
     expect_message(fixture, "headproof: ", "tensor 'd'");
     safetensors_writer_clear(writer);
@@ -137,9 +137,9 @@ static void test_writer_bugs(void **state)
         if (child == 0) {
             SafetensorsWriter *writer = safetensors_writer_make();
             int status = freopen("/dev/null", "w", stderr) == NULL ||
-                         safetensors_writer_floats(writer, "twice", 1, one, NULL);
+                         safetensors_writer_floats(writer, "twice", 1, one, NULL, NULL);
             if (status == 0 && i < sizeof names / sizeof *names) {
-                status = safetensors_writer_floats(writer, names[i], 1, one, NULL);
+                status = safetensors_writer_floats(writer, names[i], 1, one, NULL, NULL);
             } else if (status == 0) {
                 status = safetensors_writer_finish(writer, "/dev/null");
             }

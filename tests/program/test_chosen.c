@@ -90,8 +90,8 @@ static double *draw(SafetensorsWriter *writer, const char *name, size_t rows, si
     for (size_t i = 0; i < rows * columns; i++) {
         data[i] = size * drawn_uniform();
     }
-    assert_int_equal(safetensors_writer_floats(writer, name, 2, (size_t[]){rows, columns}, data),
-                     0);
+    assert_int_equal(
+        safetensors_writer_floats(writer, name, 2, (size_t[]){rows, columns}, NULL, data), 0);
     return data + rows * columns;
 }
 

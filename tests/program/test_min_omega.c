@@ -58,7 +58,7 @@ static void the_worst_input_attains_the_bounds(void **state)
     const char *path = path_in(&given->scratch, "x.safetensors");
     SafetensorsWriter *writer = safetensors_writer_make();
     worst_input(x, B);
-    assert_int_equal(safetensors_writer_floats(writer, "X", 2, shape, x), 0);
+    assert_int_equal(safetensors_writer_floats(writer, "X", 2, shape, NULL, x), 0);
     assert_int_equal(safetensors_writer_finish(writer, path), 0);
     safetensors_writer_clear(writer);
     Output output = expect_run(

@@ -39,7 +39,7 @@ static void add_tensor(const Results *results, const char *name, const double *d
     char key[NAME_MOST];
     const size_t shape[] = {results->n, results->columns.count}, stride[] = {ld, 1};
     snprintf(key, sizeof key, "result.%zu.%s", results->layer - 1, name);
-    safetensors_writer_strided(results->e->writer, key, 2, shape, stride, data);
+    safetensors_writer_floats(results->e->writer, key, 2, shape, stride, data);
 }
 
 /* The references' results. */

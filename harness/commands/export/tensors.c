@@ -16,7 +16,7 @@ static void write_tensor(Export *e, const char *name, size_t rank, const size_t 
                          const double *data)
 {
     if (data != NULL) {
-        safetensors_writer_floats(e->writer, name, rank, shape, data);
+        safetensors_writer_floats(e->writer, name, rank, shape, NULL, data);
     }
 }
 
@@ -108,8 +108,8 @@ static void add_input(Export *e, const char *name, Columns columns)
 {
     const Layout *layout = &e->shared->pair.original.layout;
     const size_t shape[] = {layout->n, columns.count}, stride[] = {layout_content(layout), 1};
-    safetensors_writer_strided(e->writer, name, 2, shape, stride,
-                               e->shared->pair.original_x + columns.first);
+    safetensors_writer_floats(e->writer, name, 2, shape, stride,
+                              e->shared->pair.original_x + columns.first);
 }
 
 static void add_inputs(Export *e)
@@ -122,7 +122,8 @@ static void add_inputs(Export *e)
         add_input(e, "result.X_hidden", (Columns){layout->d, layout->hidden});
     }
     if (pair->bias_row_content != NULL) {
-        safetensors_writer_floats(e->writer, "result.bias_row", 1, &width, pair->bias_row_content);
+        safetensors_writer_floats(e->writer, "result.bias_row", 1, &width, NULL,
+                                  pair->bias_row_content);
     }
 }
 
