@@ -73,10 +73,8 @@ bool row_passes(const Point *point, const Row *row)
     if (!point_judges_rows(point)) {
         return true;
     }
-    if (row->status == STATUS_VACUOUS) {
-        return false;
-    }
-    return judged->state == CELL_ZERO ||
-           ((judged->state == CELL_VALUE || judged->state == CELL_BOUND) &&
-            mpfr_number_p(judged->value) && (mpfr_cmp_d(judged->value, point->tolerance) <= 0));
+    bool within = judged->state == CELL_BOUND && mpfr_number_p(judged->value) &&
+                  mpfr_cmp_d(judged->value, point->tolerance) <= 0;
+    return row->status != STATUS_VACUOUS &&
+           (within || judged->state == CELL_VALUE || judged->state == CELL_ZERO);
 }

@@ -20,9 +20,10 @@ bool point_overflows(const Point *point);
 /* Sets the row's status, which follows from its errors. */
 void row_finish(const Point *point, Row *row);
 
-/* The tolerance's verdict on a row.  Without a tolerance: no error, overflow or exceeded
- * bound.  With one: the judged cell is a number and <= tolerance, its upper bound where it is
- * unresolved, and the comparison is not vacuous.  NaN never passes. */
+/* The tolerance's verdict on a row that is finished.  Without a tolerance: no error, overflow or
+ * exceeded bound.  With one: the judged cell is a number and <= tolerance, its upper bound where it
+ * is unresolved, and the comparison is not vacuous.  NaN never passes.  Of a value the status says
+ * so: in a row that is read back its digits are rounded. */
 bool row_passes(const Point *point, const Row *row);
 
 #endif

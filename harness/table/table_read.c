@@ -38,21 +38,6 @@ static void set_cell(RefCell *cell, const Number *number, CellState state)
     }
 }
 
-static bool read_bits(long *bits, const char *text)
-{
-    char *end;
-    *bits = strtol(text, &end, 10);
-    return *end == '\0';
-}
-
-static bool read_identical(Row *row, const char *text)
-{
-    char *end;
-    row->has_identical = *text != '\0';
-    row->identical = strtod(text, &end);
-    return *end == '\0';
-}
-
 /* Is the name the next of the list, the last or with another behind it?  Then *list is behind
  * it. */
 static bool take_name(const char **list, const char *name)
@@ -67,49 +52,44 @@ static bool take_name(const char **list, const char *name)
     return true;
 }
 
-/* The cells of columns that are sizes; bounds: names of those that are only bounds, in order. */
-static bool read_sizes(Row *row, const Number *numbers, const char *bounds)
+/* The cell of a column that is not `bounds`; bound: that names it. */
+static bool read_cell(Row *row, const Column *column, const char *text, bool bound)
 {
-    for (size_t i = 0; column_at(i) != NULL; i++) {
+    Number number;
+    if (column->kind == COLUMN_STATUS) {
+        row->status = status_find(text, strlen(text));
+        return row->status <= STATUS_OK;
+    }
+    if (strlen(text) >= CELL_TEXT || !number_read(&number, text) ||
+        column_fault(column, &number, bound) != NULL) {
+        return false;
+    }
+    CellState state = states_of[number.kind];
+    bool zero_of_log = state == CELL_ZERO && column->unit == UNIT_LOG10;
+    bool some = state == CELL_VALUE || state == CELL_NONFINITE || zero_of_log;
+    bool own = column->unit == UNIT_ABSOLUTE || column->unit == UNIT_RELATIVE;
+    if (column_is_size(column) && own) { /* others follow from it */
+        RefCell *cell = (void *)((unsigned char *)(void *)row + column->cell);
+        set_cell(cell, &number, bound ? CELL_BOUND : state);
+    }
+    return some || !bound;
+}
+
+/* The cells of all columns, in order, as are the names of those that are only bounds. */
+static bool read_cells(Row *row, const char *const *cells, bool propagation)
+{
+    const char *bounds = "";
+    for (size_t i = 0; i < column_count(propagation); i++) {
+        bounds = column_at(i)->kind == COLUMN_BOUNDS ? cells[i] : bounds;
+    }
+    for (size_t i = 0; i < column_count(propagation); i++) {
         const Column *column = column_at(i);
-        const bool is_size = column_is_size(column), bound = take_name(&bounds, column->name);
-        CellState state = states_of[numbers[i].kind];
-        bool is_log = is_size && column->unit == UNIT_LOG10;
-        bool number =
-            state == CELL_VALUE || state == CELL_NONFINITE || (is_log && state == CELL_ZERO);
-        if ((bound && !number) || (is_size && column_fault(column, &numbers[i], bound) != NULL)) {
+        bool bound = column_is_size(column) && take_name(&bounds, column->name);
+        if (column->kind != COLUMN_BOUNDS && !read_cell(row, column, cells[i], bound)) {
             return false;
-        }
-        if (is_size && (column->unit == UNIT_ABSOLUTE || column->unit == UNIT_RELATIVE)) {
-            RefCell *cell = (void *)((unsigned char *)(void *)row + column->cell);
-            set_cell(cell, &numbers[i], bound ? CELL_BOUND : state); /* others follow from it */
         }
     }
     return *bounds == '\0';
-}
-
-/* The cells of all columns, in order. */
-static bool read_cells(Row *row, const char *const *cells, bool propagation)
-{
-    Number numbers[COLUMN_MOST] = {{0}};
-    const char *bounds = "";
-    bool ok = true;
-    for (size_t i = 0; i < column_count(propagation) && ok; i++) {
-        switch (column_at(i)->kind) {
-        case COLUMN_BOUNDS: bounds = cells[i]; break;
-        case COLUMN_SHARE: ok = read_identical(row, cells[i]); break;
-        case COLUMN_BITS: ok = read_bits(&row->precision_bits, cells[i]); break;
-        case COLUMN_DIFFERENCE_BITS: ok = read_bits(&row->difference_bits, cells[i]); break;
-        case COLUMN_STATUS:
-            row->status = status_find(cells[i], strlen(cells[i]));
-            ok = row->status <= STATUS_OK;
-            break;
-        default: /* a size */
-            ok = strlen(cells[i]) < CELL_TEXT && number_read(&numbers[i], cells[i]);
-            break;
-        }
-    }
-    return ok && read_sizes(row, numbers, bounds);
 }
 
 size_t table_cut(const char **cells, size_t most, char *line)

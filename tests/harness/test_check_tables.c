@@ -145,7 +145,8 @@ static void tolerances_judge_without_a_baseline(void **state)
     } cells[] = {
         {"1e-9", NULL},
         {"9.9999999999999999e-10", NULL},
-        {"1.0000000000000001e-09", "above the tolerance"},
+        {"1.0000000000000001e-09", NULL}, /* as the tolerance itself is printed */
+        {"1.0000000000000002e-09", "above the tolerance"},
         {"0", NULL},
         {"0.0", "a zero that is not proven"},
         {"nan", "not a number, under a tolerance"},

@@ -103,6 +103,8 @@ static void what_is_unresolved_passes_by_its_bound(void **state)
     expect(f, STATUS_UNRESOLVED, true);
     set(f, ERROR_TOTAL, CELL_BOUND, 1e-8);
     expect(f, STATUS_UNRESOLVED, false);
+    set(f, ERROR_TOTAL, CELL_BOUND, 1e-9); /* equal is within */
+    expect(f, STATUS_UNRESOLVED, true);
     set(f, ERROR_TOTAL, CELL_BOUND, 1e-10);
     expect(f, STATUS_UNRESOLVED, true);
     set(f, ERROR_CONSTRUCTION, CELL_VALUE, 1e-30); /* what is judged is only bounded all the same */

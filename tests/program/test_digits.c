@@ -242,6 +242,18 @@ static void tables_are_not_mixed(void **state)
                  0, "\"digits\": 12,");
 }
 
+#define NEAR "--construction silu --n 3 --d 2 --omega 8.5 --quiet --digits 2 --tolerance "
+
+/* 1.283e-7 is within 1.29e-7, and the 1.3e-7 of the table says so, whoever reads it. */
+static void a_verdict_is_not_rounded(void **state)
+{
+    expect_shell("$h sweep " NEAR "1.29e-7 -o a.csv --shard 1/1; cut -d, -f30 a.csv", 0, "1.3e-07");
+    expect_shell("$h sweep " NEAR "1.29e-7 -o a.csv --shard 1/1 --resume", 0, "");
+    expect_shell("$h merge a.csv -o m.csv", 0, "");
+    expect_shell("$h check " NEAR "1.29e-7", 0, "PASS");
+    expect_shell("$h check " NEAR "1.28e-7", 1, "FAIL: 1 of 1 rows, 1 findings");
+}
+
 /* Errors of a machine of all sizes: a logarithm of -13.6 has one digit as -1e+01. */
 #define SIZES "--construction silu,fused --n 4 --d 3 --omega 20,100,1000,1e5 --quiet "
 
@@ -274,6 +286,7 @@ SUBJECT(digits)
         cmocka_unit_test(digits_say_the_precision),
         SCRATCH_TEST(a_tiny_machine_error_has_its_digits),
         SHELL_TEST(tables_are_not_mixed),
+        SHELL_TEST(a_verdict_is_not_rounded),
         SHELL_TEST(check_compares_what_both_have),
     };
     return cmocka_run_group_tests(tests, reference_set_up, reference_tear_down);

@@ -11,6 +11,7 @@
 #include "../../table/bounds.h"
 #include "../../table/check_columns.h"
 #include "../../table/columns.h"
+#include "../../table/table.h"
 
 #include <math.h>
 #include <string.h>
@@ -368,6 +369,15 @@ static void face_cell(Judge *judge, size_t column, size_t other)
     }
 }
 
+/* rounded = the value as a cell of the point's rows has it, which may be above the value itself. */
+static void round_as_printed(mpfr_ptr rounded, mpfr_srcptr value, const Point *point, bool bound)
+{
+    char text[CELL_TEXT];
+    mpfr_snprintf(text, sizeof text, "%.*R*e", point_digits(point) - 1,
+                  bound ? MPFR_RNDU : MPFR_RNDN, value);
+    mpfr_strtofr(rounded, text, NULL, 10, MPFR_RNDN);
+}
+
 /* The judged cell of a point with a tolerance: a number, and not above it. */
 static void judge_tolerance(Judge *judge)
 {
@@ -393,7 +403,8 @@ static void judge_tolerance(Judge *judge)
     } else {
         number_value(judge->value, &value);
         mpfr_set_d(judge->limit, point->tolerance, MPFR_RNDN);
-        if (!mpfr_lessequal_p(judge->value, judge->limit)) {
+        round_as_printed(judge->scratch, judge->limit, point, judge->finding.obtained_bound);
+        if (!mpfr_lessequal_p(judge->value, judge->scratch)) {
             found_above(judge, "above the tolerance", judge->value);
         }
     }
