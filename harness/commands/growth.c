@@ -10,6 +10,7 @@
 #include "../base/values.h"
 #include "../table/bounds.h"
 #include "../table/columns.h"
+#include "../table/table.h"
 #include "commands.h"
 #include "outcome.h"
 #include "python.h"
@@ -27,13 +28,8 @@
 void growth_write_header(FILE *file, const RunOptions *run)
 {
     (void)run; /* whatever is asked */
-    for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
-        const char *column = axis_info(axis)->column;
-        if (column != NULL && axis != AXIS_SEED) {
-            fprintf(file, "%s,", column);
-        }
-    }
-    fputs(OPTIONS_COLUMN
+    axes_write(file, NULL, AXES_KEY_WITHOUT(AXIS_SEED));
+    fputs("," OPTIONS_COLUMN
           ",norm,kind,axis,law,why,from,to,points,seeds,censored,constant,slope,slope_error,"
           "end_slope,residual,residual_max,other_residual,seeds_below,seeds_above,theory_least,"
           "theory_most,theory,at,seed,low_log10,predicted_log10,high_log10,"

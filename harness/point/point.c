@@ -119,6 +119,14 @@ void point_print_command(FILE *file, const Point *point)
 
 /* ---- Axes ------------------------------------------------------------------------------------ */
 
+void point_print_value(char text[VALUE_TEXT], const Point *point, Axis axis)
+{
+    snprintf(text, VALUE_TEXT, "%s", point == NULL ? axis_info(axis)->name : "");
+    if (point != NULL && point_axis_matters(point, axis)) {
+        value_print(text, &axis_info(axis)->domain, point_get(point, axis));
+    }
+}
+
 static_assert(AXIS_COUNT <= 64, "Point.asked has a bit for every axis");
 
 /* The integer in the axis's field; 0 where it has none. */

@@ -167,6 +167,9 @@ const char *status_name(Status status);
 /* The value a point has on an axis; d_ff resolved to an integer. */
 AxisValue point_get(const Point *point, Axis axis);
 
+/* text = that value, "" where it does not matter; point NULL: the axis's name. */
+void point_print_value(char text[VALUE_TEXT], const Point *point, Axis axis);
+
 /* Sets it.  A d_ff of 4D takes the point's d, so d comes first.  Weights from a path
  * are those of the point's source. */
 void point_set(Point *point, Axis axis, AxisValue value);

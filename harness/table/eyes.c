@@ -128,15 +128,6 @@ void folded_add(FILE *file, size_t *at, size_t line, const char *name, const cha
 
 /* ---- Axes ------------------------------------------------------------------------------------ */
 
-/* The point's value, "": it does not matter; point NULL: the axis's name. */
-static void value_text(char text[VALUE_TEXT], const Point *point, Axis axis)
-{
-    snprintf(text, VALUE_TEXT, "%s", point == NULL ? axis_info(axis)->name : "");
-    if (point != NULL && point_axis_matters(point, axis)) {
-        value_print(text, &axis_info(axis)->domain, point_get(point, axis));
-    }
-}
-
 static bool varies(const Point *const *points, size_t count, Axis axis)
 {
     const Point *first = NULL;
@@ -157,7 +148,7 @@ static void add(AxisColumns *columns, const Point *const *points, size_t count, 
     size_t width = strlen(axis_info(axis)->name);
     for (size_t i = 0; i < count; i++) {
         char text[VALUE_TEXT];
-        value_text(text, points[i], axis);
+        point_print_value(text, points[i], axis);
         width = strlen(text) > width ? strlen(text) : width;
     }
     columns->axes[columns->count] = axis;
@@ -197,7 +188,7 @@ static void print_folded(FILE *file, const AxisColumns *columns, const Point *po
     size_t at = 0;
     for (size_t i = 0; i < columns->count; i++) {
         char text[VALUE_TEXT];
-        value_text(text, point, columns->axes[i]);
+        point_print_value(text, point, columns->axes[i]);
         folded_add(file, &at, line, axis_info(columns->axes[i])->name, text);
     }
     putc('\n', file);
@@ -214,7 +205,7 @@ void axis_columns_print(FILE *file, const AxisColumns *columns, const Point *poi
         char text[VALUE_TEXT];
         bool words = axis_info(columns->axes[i])->domain.kind == DOMAIN_WORDS;
         int own = (int)columns->widths[i]; /* words to the left, numbers to the right */
-        value_text(text, point, columns->axes[i]);
+        point_print_value(text, point, columns->axes[i]);
         fprintf(file, "%s%*s", i > 0 ? "  " : "", words ? -own : own, text);
     }
     fprintf(file, "%*s", width < least ? (int)(least - width) : 0, "");

@@ -17,20 +17,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Every axis up to AXIS_SEED has a column of its own. */
-static bool has_column(Axis axis, bool with_omega)
+void axes_write(FILE *file, const Point *point, uint64_t axes)
 {
-    return axis_info(axis)->column != NULL && (with_omega || axis != AXIS_OMEGA);
+    const char *separator = "";
+    for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
+        const AxisInfo *info = axis_info(axis);
+        char text[VALUE_TEXT];
+        if ((axes >> axis & 1) != 0) {
+            point_print_value(text, point, axis);
+            fprintf(file, "%s%s", separator,
+                    point != NULL          ? text
+                    : info->column != NULL ? info->column
+                                           : info->name);
+            separator = ",";
+        }
+    }
 }
 
 void table_write_key_header(FILE *file, bool with_omega)
 {
-    for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
-        if (has_column(axis, with_omega)) {
-            fprintf(file, "%s,", axis_info(axis)->column);
-        }
-    }
-    fputs(OPTIONS_COLUMN, file);
+    axes_write(file, NULL, with_omega ? AXES_KEY : AXES_KEY_WITHOUT(AXIS_OMEGA));
+    fputs("," OPTIONS_COLUMN, file);
 }
 
 void table_write_header(FILE *file, bool propagation)
@@ -52,7 +59,7 @@ void options_write(FILE *file, const Point *point, uint64_t also)
         const AxisInfo *info = axis_info(axis);
         if (point_axis_tells(point, axis) && (info->column == NULL || (also >> axis & 1) != 0)) {
             char value[VALUE_TEXT];
-            value_print(value, &info->domain, point_get(point, axis));
+            point_print_value(value, point, axis);
             fprintf(file, "%s%s=%s", separator, info->name, value);
             separator = ";";
         }
@@ -61,20 +68,11 @@ void options_write(FILE *file, const Point *point, uint64_t also)
 
 void table_write_key(FILE *file, const Point *point, bool with_omega, const char *seeds)
 {
-    for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
-        if (!has_column(axis, with_omega)) {
-            continue;
-        }
-        bool matters = point_axis_matters(point, axis);
-        if (matters && axis == AXIS_SEED && seeds != NULL) {
-            fputs(seeds, file);
-        } else if (matters) {
-            char value[VALUE_TEXT];
-            value_print(value, &axis_info(axis)->domain, point_get(point, axis));
-            fputs(value, file);
-        }
-        putc(',', file);
-    }
+    char seed[VALUE_TEXT];
+    point_print_value(seed, point, AXIS_SEED);
+    bool listed = seeds != NULL && *seed != '\0';
+    axes_write(file, point, AXES_KEY_WITHOUT(AXIS_SEED) & ~(with_omega ? 0 : AXIS_BIT(AXIS_OMEGA)));
+    fprintf(file, ",%s,", listed ? seeds : seed);
     options_write(file, point, 0);
 }
 
@@ -209,28 +207,17 @@ size_t table_read_key(Point *point, const char *line)
 
 /* ---- --expand -------------------------------------------------------------------------------- */
 
-static void write_cells(FILE *file, const Grid *grid, const Point *point)
-{
-    for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
-        const AxisInfo *info = axis_info(axis);
-        char value[VALUE_TEXT] = "";
-        if (!grid->listed[axis] || info->column != NULL) {
-            continue;
-        }
-        if (point != NULL && point_axis_matters(point, axis)) {
-            value_print(value, &info->domain, point_get(point, axis));
-        }
-        fprintf(file, ",%s", point == NULL ? info->name : value);
-    }
-}
-
 void expanded_write(FILE *file, const Grid *grid, const Point *point, const char *lines,
                     size_t length)
 {
+    uint64_t axes = 0;
+    for (Axis axis = AXIS_SEED + 1; axis < AXIS_COUNT; axis++) {
+        axes |= grid->listed[axis] ? AXIS_BIT(axis) : 0;
+    }
     for (const char *end = lines + length; lines < end;) {
         size_t line = strcspn(lines, "\n");
-        fprintf(file, "%.*s", (int)line, lines);
-        write_cells(file, grid, point);
+        fprintf(file, "%.*s%s", (int)line, lines, axes != 0 ? "," : "");
+        axes_write(file, point, axes);
         putc('\n', file);
         lines += line + 1;
     }

@@ -27,6 +27,16 @@ void expanded_write(FILE *file, const Grid *grid, const Point *point, const char
 
 /* ---- Keys ------------------------------------------------------------------------------------ */
 
+#define AXIS_BIT(axis) (UINT64_C(1) << (axis))
+
+/* The axes that are key columns. */
+#define AXES_KEY ((AXIS_BIT(AXIS_SEED) << 1) - 1)
+#define AXES_KEY_WITHOUT(axis) (AXES_KEY & ~AXIS_BIT(axis))
+
+/* Writes the cells of axes (bit a: axis a), a comma between two: the point's values, blank where
+ * they do not matter, or (point NULL) the names of their columns. */
+void axes_write(FILE *file, const Point *point, uint64_t axes);
+
 /* The key columns alone, as in a row, without layer: "fused,silu,none,20,...".  For min-omega
  * the caller passes with_omega = false and seeds as text (NULL: the point's own seed). */
 void table_write_key_header(FILE *file, bool with_omega);

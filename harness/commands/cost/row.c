@@ -6,7 +6,7 @@
 #include "cost.h"
 
 #include "../../base/decimal.h"
-#include "../../point/point.h"
+#include "../../table/table.h"
 #include "../commands.h"
 
 static const char columns[] =
@@ -53,19 +53,12 @@ static void write_sizes_quotient(FILE *file, size_t numerator, size_t denominato
 /* NULL: the names of the columns. */
 static void write_key(FILE *file, const Cost *cost)
 {
-    fputs(cost == NULL ? "preset" : cost->preset != NULL ? cost->preset : "", file);
+    uint64_t axes = 0;
     for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
-        const AxisInfo *info = axis_info(axis);
-        char text[VALUE_TEXT] = "";
-        if (!command_takes(commands_get(COMMAND_COST), axis)) {
-            continue;
-        }
-        if (cost != NULL && point_axis_matters(cost->point, axis)) {
-            value_print(text, &info->domain, point_get(cost->point, axis));
-        }
-        const char *name = info->column != NULL ? info->column : info->name;
-        fprintf(file, ",%s", cost == NULL ? name : text);
+        axes |= command_takes(commands_get(COMMAND_COST), axis) ? AXIS_BIT(axis) : 0;
     }
+    fprintf(file, "%s,", cost == NULL ? "preset" : cost->preset != NULL ? cost->preset : "");
+    axes_write(file, cost != NULL ? cost->point : NULL, axes);
 }
 
 static void write_heads(FILE *file, const ModelCost *a, const ModelCost *b)
