@@ -63,7 +63,7 @@ static int write_rows(const Grid *grid, const RunOptions *run, bool searches)
         Point *point = &some.points[some.count++];
         *point = grid->points[place];
         point->omega = searches ? 0 : point->omega;
-        point->asked &= searches ? ~((uint64_t)1 << AXIS_OMEGA) : UINT64_MAX;
+        point->asked &= searches ? ~AXIS_BIT(AXIS_OMEGA) : UINT64_MAX;
     }
     int status = (searches ? command_min_omega : command_sweep)(&some, &rows);
     free(some.points);

@@ -232,7 +232,7 @@ static void note_listed(Grid *grid, const Line *line)
         for (size_t i = 0; i < grid->count && !listed; i++) {
             listed = point_axis_tells(&grid->points[i], axis);
         }
-        grid->listed[axis] = listed;
+        grid->listed |= listed ? AXIS_BIT(axis) : 0;
     }
 }
 

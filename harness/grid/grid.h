@@ -14,8 +14,8 @@ typedef struct Grid {
     Point *points;  /* [count], in grid order; no two are the same */
     char **section; /* [count], the case-file section of each; "": the command line alone */
     size_t count;
-    bool listed[AXIS_COUNT]; /* the axis was given, or a point's key tells it */
-    char **tables;           /* the operands, of which [table_count] are files of rows */
+    uint64_t listed; /* the axes that were given, or that a point's key tells */
+    char **tables;   /* the operands, of which [table_count] are files of rows */
     size_t table_count;
     SourceList sources; /* the files that weights come from; points refer to them */
 } Grid;

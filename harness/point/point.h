@@ -77,6 +77,9 @@ typedef enum {
     AXIS_COUNT
 } Axis;
 
+/* Of a set of them. */
+#define AXIS_BIT(axis) (UINT64_C(1) << (axis))
+
 /* The error that a tolerance bounds: one of the streams (judge), or the largest error of a logit,
  * or the largest KL divergence from r(T) (nats), of m(T') at any position. */
 typedef enum { JUDGE_STREAMS, JUDGE_LOGITS, JUDGE_KL } JudgeOf;

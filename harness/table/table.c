@@ -210,10 +210,7 @@ size_t table_read_key(Point *point, const char *line)
 void expanded_write(FILE *file, const Grid *grid, const Point *point, const char *lines,
                     size_t length)
 {
-    uint64_t axes = 0;
-    for (Axis axis = AXIS_SEED + 1; axis < AXIS_COUNT; axis++) {
-        axes |= grid->listed[axis] ? AXIS_BIT(axis) : 0;
-    }
+    uint64_t axes = grid->listed & ~AXES_KEY;
     for (const char *end = lines + length; lines < end;) {
         size_t line = strcspn(lines, "\n");
         fprintf(file, "%.*s%s", (int)line, lines, axes != 0 ? "," : "");

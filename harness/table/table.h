@@ -27,8 +27,6 @@ void expanded_write(FILE *file, const Grid *grid, const Point *point, const char
 
 /* ---- Keys ------------------------------------------------------------------------------------ */
 
-#define AXIS_BIT(axis) (UINT64_C(1) << (axis))
-
 /* The axes that are key columns. */
 #define AXES_KEY ((AXIS_BIT(AXIS_SEED) << 1) - 1)
 #define AXES_KEY_WITHOUT(axis) (AXES_KEY & ~AXIS_BIT(axis))
