@@ -12,13 +12,10 @@
 #include "../../memory/need.h"
 #include "../base/message.h"
 #include "../base/number.h"
-#include "../base/text_stream.h"
-#include "../point/axes.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* ---- Cells ----------------------------------------------------------------------------------- */
 
 Status status_find(const char *text, size_t length)
 {
@@ -40,8 +37,19 @@ Status status_find(const char *text, size_t length)
 /* Of two doubles the difference is below 10^DIFFERENCE_EXPONENT. */
 #define DIFFERENCE_EXPONENT 309
 
-const char *column_fault(const Column *column, const Number *number, bool bound)
+const char *cell_fault(Number *number, const Column *column, const char *cell, bool bound)
 {
+    static_assert(NUMBER_DIGITS == 17, "which is said");
+    if (column->kind == COLUMN_WORD) {
+        return NULL;
+    }
+    if (column->kind == COLUMN_STATUS) {
+        bool known = status_find(cell, strlen(cell)) <= STATUS_OK || strcmp(cell, STATUS_NONE) == 0;
+        return known ? NULL : "a status";
+    }
+    if (!number_read(number, cell)) {
+        return "a number of at most 17 digits";
+    }
     bool measured = column->kind == COLUMN_MACHINE && column->unit == UNIT_ABSOLUTE;
     bool finite = number->kind == NUMBER_FINITE;
     bool is_log = column_is_size(column) && column->unit == UNIT_LOG10;
@@ -63,6 +71,12 @@ const char *column_fault(const Column *column, const Number *number, bool bound)
         return "a count of bits";
     }
     return NULL;
+}
+
+bool csv_is_bound(const Csv *csv, size_t row, const char *name)
+{
+    size_t bounds = csv_find(csv, BOUNDS_COLUMN);
+    return bounds < csv->columns && bounds_has(csv_cell(csv, row, bounds), name);
 }
 
 /* Is it a column of errors and the like, whose cell in that row is a number? */
@@ -105,31 +119,14 @@ static int check_bounds(const Csv *csv, size_t row, const char *list)
 /* A cell of a column that the table of columns has.  0; 2 or 99 after a message. */
 static int check_cell(const Csv *csv, size_t row, const Column *column, const char *cell)
 {
-    Origin origin = {.file = csv->path, .line = csv_line(row)};
     Number number;
     if (column->kind == COLUMN_BOUNDS) {
         return check_bounds(csv, row, cell);
     }
-    if (column->kind == COLUMN_WORD) {
-        return 0;
-    }
-    if (column->kind == COLUMN_STATUS) {
-        if (status_find(cell, strlen(cell)) > STATUS_OK && strcmp(cell, STATUS_NONE) != 0) {
-            return complain(origin, cell, "expected a status (column %s)", column->name);
-        }
-        return 0;
-    }
-    if (!number_read(&number, cell)) {
-        return complain(origin, cell, "expected a number of at most %d digits (column %s)",
-                        NUMBER_DIGITS, column->name);
-    }
-    size_t bounds = csv_find(csv, BOUNDS_COLUMN);
-    bool bound = bounds < csv->columns && bounds_has(csv_cell(csv, row, bounds), column->name);
-    const char *fault = column_fault(column, &number, bound);
-    if (fault != NULL) {
-        return complain(origin, cell, "expected %s (column %s)", fault, column->name);
-    }
-    return 0;
+    const char *fault = cell_fault(&number, column, cell, csv_is_bound(csv, row, column->name));
+    return fault == NULL ? 0
+                         : complain((Origin){.file = csv->path, .line = csv_line(row)}, cell,
+                                    "expected %s (column %s)", fault, column->name);
 }
 
 int check_cells(const Csv *csv)
@@ -144,59 +141,4 @@ int check_cells(const Csv *csv)
         }
     }
     return 0;
-}
-
-/* ---- Rows by their keys ---------------------------------------------------------------------- */
-
-static int compare_keys(const void *a, const void *b)
-{
-    const Keyed *left = *(const Keyed *const *)a, *right = *(const Keyed *const *)b;
-    int order = strcmp(left->key, right->key);
-    return order != 0 ? order : (left->row > right->row) - (left->row < right->row);
-}
-
-void key_index_clear(KeyIndex *index)
-{
-    for (size_t row = 0; row < index->count; row++) {
-        free(index->rows[row].key);
-    }
-    free(index->rows);
-    free(index->order);
-    *index = (KeyIndex){0};
-}
-
-void key_index_make(KeyIndex *index, const Csv *csv, unsigned without)
-{
-    *index = (KeyIndex){.rows = need_zeros(csv->rows + 1, sizeof *index->rows),
-                        .order = need_zeros(csv->rows + 1, sizeof *index->order),
-                        .count = csv->rows};
-    for (size_t row = 0; row < csv->rows; row++) {
-        Keyed *keyed = &index->rows[row];
-        size_t size;
-        FILE *key = text_stream(&keyed->key, &size);
-        for (size_t i = 0; column_key(i) != NULL; i++) {
-            Axis axis = column_axis(column_key(i));
-            bool left = axis < AXIS_COUNT && (axis_info(axis)->roles & without) != 0;
-            fprintf(key, "%s,", left ? "" : csv_cell(csv, row, csv_find(csv, column_key(i))));
-        }
-        (void)text_close(key, &keyed->key);
-        keyed->row = row;
-        index->order[row] = keyed;
-    }
-    qsort(index->order, index->count, sizeof *index->order, compare_keys);
-}
-
-size_t key_index_find(const KeyIndex *index, const char *key)
-{
-    size_t low = 0, high = index->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (strcmp(index->order[middle]->key, key) < 0) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    bool found = low < index->count && strcmp(index->order[low]->key, key) == 0;
-    return found ? index->order[low]->row : NO_ROW;
 }

@@ -1,5 +1,5 @@
 /*
- * Checks of the cells of a table that is read back, and the keys of its rows.
+ * Checks of the cells of a table that is read back.
  */
 #ifndef HEADPROOF_HARNESS_TABLE_CHECK_COLUMNS_H
 #define HEADPROOF_HARNESS_TABLE_CHECK_COLUMNS_H
@@ -18,35 +18,16 @@
 /* The status that text [length] names; STATUS_OK + 1: none. */
 Status status_find(const char *text, size_t length);
 
-/* NULL, or the words for what a number of that column must be and this one is not.  bound: the
- * table says that it is only one. */
-const char *column_fault(const Column *column, const Number *number, bool bound);
+/* NULL, or the words for what a cell of that column, which is not `bounds`, must be and this one is
+ * not.  bound: the table says that it is only one.  number: what it is, of columns of numbers. */
+const char *cell_fault(Number *number, const Column *column, const char *cell, bool bound);
+
+/* Is the row's cell in that column only a bound? */
+bool csv_is_bound(const Csv *csv, size_t row, const char *name);
 
 /* Every cell is what its column takes: blank, a status, names of cells, or a number in its
  * domain (an error is not negative, a share is from 0 to 1).  0; 2 after a message with file, line
  * and token. */
 int check_cells(const Csv *csv) __attribute__((warn_unused_result));
-
-#define NO_ROW SIZE_MAX
-
-/* A row and its key: the key's cells joined by commas, which no cell holds. */
-typedef struct {
-    char *key;
-    size_t row;
-} Keyed;
-
-/* rows, order [count]: as they stand, and by key, then as they stand. */
-typedef struct {
-    Keyed *rows;
-    const Keyed **order;
-    size_t count;
-} KeyIndex;
-
-/* The table has every key column.  without: roles of axes that the keys leave out. */
-void key_index_make(KeyIndex *index, const Csv *csv, unsigned without);
-void key_index_clear(KeyIndex *index);
-
-/* The first row of that key, or NO_ROW. */
-size_t key_index_find(const KeyIndex *index, const char *key);
 
 #endif

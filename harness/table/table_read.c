@@ -60,8 +60,7 @@ static bool read_cell(Row *row, const Column *column, const char *text, bool bou
         row->status = status_find(text, strlen(text));
         return row->status <= STATUS_OK;
     }
-    if (strlen(text) >= CELL_TEXT || !number_read(&number, text) ||
-        column_fault(column, &number, bound) != NULL) {
+    if (cell_fault(&number, column, text, bound) != NULL) {
         return false;
     }
     CellState state = states_of[number.kind];

@@ -8,6 +8,7 @@
 #include "../../../memory/need.h"
 #include "../../base/message.h"
 #include "../../base/text_stream.h"
+#include "../../point/axes.h"
 #include "../../table/bounds.h"
 
 #include <math.h>
@@ -53,17 +54,6 @@ void check_mention_conditions(Check *check)
     }
 }
 
-/* Every row whose key an earlier one has. */
-static void find_duplicates(Check *check, const char *reason, const Csv *csv, const KeyIndex *index)
-{
-    for (size_t i = 1; i < index->count; i++) {
-        const Keyed *keyed = index->order[i];
-        if (strcmp(index->order[i - 1]->key, keyed->key) == 0) {
-            check_find(check, (Finding){.reason = reason, .table = csv, .row = keyed->row});
-        }
-    }
-}
-
 /* A row's findings, which were found together, stay together: the worst speaks for all. */
 static void rank_findings(Check *check)
 {
@@ -95,6 +85,110 @@ bool finding_same_row(const Finding *a, const Finding *b)
     return a->table == b->table && a->row == b->row;
 }
 
+/* ---- The join ------------------------------------------------------------------------------- */
+
+/* A row and its key: the key's cells joined by commas, which no cell holds. */
+typedef struct {
+    char *key;
+    size_t row;
+} Keyed;
+
+/* The rows of both tables by their keys, then as they stand; of each row of one table the first of
+ * the other that has its key, or NO_ROW; and of an obtained row without one the baseline's row that
+ * differs in what was asked of the same model alone, which is no other's then. */
+typedef struct {
+    Keyed *obtained, *baseline;
+    size_t *others, *pairs, *back;
+} Join;
+
+static int compare_keys(const void *a, const void *b)
+{
+    const Keyed *left = a, *right = b;
+    int order = strcmp(left->key, right->key);
+    return order != 0 ? order : (left->row > right->row) - (left->row < right->row);
+}
+
+/* The table's rows, sorted.  without: roles of axes that the keys leave out. */
+static Keyed *sorted_rows(const Csv *csv, unsigned without)
+{
+    Keyed *rows = need_zeros(csv->rows + 1, sizeof *rows);
+    for (size_t row = 0; row < csv->rows; row++) {
+        size_t size;
+        FILE *key = text_stream(&rows[row].key, &size);
+        for (size_t i = 0; column_key(i) != NULL; i++) {
+            Axis axis = column_axis(column_key(i));
+            bool left = axis < AXIS_COUNT && (axis_info(axis)->roles & without) != 0;
+            fprintf(key, "%s,", left ? "" : csv_cell(csv, row, csv_find(csv, column_key(i))));
+        }
+        (void)text_close(key, &rows[row].key);
+        rows[row].row = row;
+    }
+    qsort(rows, csv->rows, sizeof *rows, compare_keys);
+    return rows;
+}
+
+static void rows_free(Keyed *rows, const Csv *csv)
+{
+    for (size_t i = 0; i < csv->rows; i++) {
+        free(rows[i].key);
+    }
+    free(rows);
+}
+
+/* Of every one of rows [count] the first of others [other_count] that has its key. */
+static size_t *find_others(const Keyed *rows, size_t count, const Keyed *others, size_t other_count)
+{
+    size_t *found = need_zeros(count + 1, sizeof *found);
+    for (size_t i = 0, j = 0; i < count; i++) {
+        while (j < other_count && strcmp(others[j].key, rows[i].key) < 0) {
+            j++;
+        }
+        bool has = j < other_count && strcmp(others[j].key, rows[i].key) == 0;
+        found[rows[i].row] = has ? others[j].row : NO_ROW;
+    }
+    return found;
+}
+
+static void join_make(Join *join, const Check *check)
+{
+    const unsigned edited = ROLE_OMEGA | ROLE_MACHINE | ROLE_REFERENCE;
+    const size_t count = check->obtained.rows, other_count = check->baseline.rows;
+    join->obtained = sorted_rows(&check->obtained, 0);
+    join->baseline = sorted_rows(&check->baseline, 0);
+    join->others = find_others(join->obtained, count, join->baseline, other_count);
+    join->back = find_others(join->baseline, other_count, join->obtained, count);
+    join->pairs = need_zeros(count + 1, sizeof *join->pairs);
+    for (size_t row = 0; row < count; row++) {
+        join->pairs[row] = NO_ROW;
+    }
+    Keyed *obtained = sorted_rows(&check->obtained, edited);
+    Keyed *baseline = sorted_rows(&check->baseline, edited);
+    for (size_t i = 0, j = 0; i < count && j < other_count;) {
+        size_t left = obtained[i].row, right = baseline[j].row;
+        int order = join->others[left] != NO_ROW  ? -1
+                    : join->back[right] != NO_ROW ? 1
+                                                  : strcmp(obtained[i].key, baseline[j].key);
+        if (order == 0) {
+            join->pairs[left] = right;
+            join->back[right] = left;
+        }
+        i += order <= 0;
+        j += order >= 0;
+    }
+    rows_free(obtained, &check->obtained);
+    rows_free(baseline, &check->baseline);
+}
+
+/* Every row whose key an earlier one has. */
+static void find_duplicates(Check *check, const char *reason, const Csv *csv, const Keyed *rows)
+{
+    for (size_t i = 1; i < csv->rows; i++) {
+        if (strcmp(rows[i - 1].key, rows[i].key) == 0) {
+            check_find(check, (Finding){.reason = reason, .table = csv, .row = rows[i].row});
+        }
+    }
+}
+
 /* ---- The verdict ---------------------------------------------------------------------------- */
 
 /* columns [obtained's]: the baseline's column of the same name.  What only one table has is a
@@ -122,51 +216,11 @@ static void match_columns(Check *check, size_t *columns)
     }
 }
 
-/* The keys of both tables, and of a row that one of them lacks the other's row that differs in what
- * was asked of the same model alone: pairs [obtained's rows], paired [baseline's rows]. */
-typedef struct {
-    KeyIndex obtained, baseline;
-    size_t *pairs;
-    bool *paired;
-} Join;
-
-static void join_make(Join *join, const Check *check)
-{
-    const unsigned edited = ROLE_OMEGA | ROLE_MACHINE | ROLE_REFERENCE;
-    KeyIndex obtained, baseline;
-    key_index_make(&join->obtained, &check->obtained, 0);
-    key_index_make(&join->baseline, &check->baseline, 0);
-    key_index_make(&obtained, &check->obtained, edited);
-    key_index_make(&baseline, &check->baseline, edited);
-    join->pairs = need_room(obtained.count, sizeof *join->pairs);
-    join->paired = need_zeros(baseline.count + 1, sizeof *join->paired);
-    for (size_t row = 0; row < obtained.count; row++) {
-        join->pairs[row] = NO_ROW;
-    }
-    for (size_t i = 0, j = 0; i < obtained.count && j < baseline.count;) {
-        const Keyed *left = obtained.order[i], *right = baseline.order[j];
-        const char *key = join->obtained.rows[left->row].key;
-        const char *other = join->baseline.rows[right->row].key;
-        bool lacks = key_index_find(&join->baseline, key) == NO_ROW;
-        bool lacked = key_index_find(&join->obtained, other) == NO_ROW;
-        int order = !lacks ? -1 : !lacked ? 1 : strcmp(left->key, right->key);
-        if (order == 0) {
-            join->pairs[left->row] = right->row;
-            join->paired[right->row] = true;
-        }
-        i += order <= 0;
-        j += order >= 0;
-    }
-    key_index_clear(&obtained);
-    key_index_clear(&baseline);
-}
-
 static void judge_row(Check *check, size_t row, const Point *point, const Join *join,
                       const size_t *columns)
 {
     size_t before = check->finding_count;
-    size_t other = key_index_find(&join->baseline, join->obtained.rows[row].key);
-    size_t pair = other == NO_ROW ? join->pairs[row] : NO_ROW;
+    size_t other = join->others[row], pair = join->pairs[row];
     bool added = check->has_baseline && other == NO_ROW && pair == NO_ROW;
     check->edited += pair != NO_ROW;
     check->added += added;
@@ -201,10 +255,9 @@ static void judge_rows(Check *check, const size_t *columns, const Join *join)
 /* Rows that only the baseline has. */
 static void find_missing(Check *check, const Join *join)
 {
-    for (size_t i = 0; i < join->baseline.count; i++) {
-        size_t row = join->baseline.order[i]->row;
-        const char *key = join->baseline.order[i]->key;
-        if (!join->paired[row] && key_index_find(&join->obtained, key) == NO_ROW) {
+    for (size_t i = 0; i < check->baseline.rows; i++) {
+        size_t row = join->baseline[i].row;
+        if (join->back[row] == NO_ROW) {
             check_find(check, (Finding){.reason = "a row that is missing",
                                         .table = &check->baseline,
                                         .row = row});
@@ -259,23 +312,24 @@ void check_judge(Check *check)
     judge_rows(check, columns, &join);
     find_missing(check, &join);
     mention_change(check);
-    find_duplicates(check, "a key that an earlier row has", &check->obtained, &join.obtained);
+    find_duplicates(check, "a key that an earlier row has", &check->obtained, join.obtained);
     find_duplicates(check, "a key that an earlier row of the baseline has", &check->baseline,
-                    &join.baseline);
+                    join.baseline);
     if (check->rows == 0) {
         check_find(check, (Finding){.reason = "no rows", .row = NO_ROW});
     }
-    if (check->has_baseline && join.baseline.count == 0) {
+    if (check->has_baseline && check->baseline.rows == 0) {
         check_find(check, (Finding){.reason = "a baseline without rows", .row = NO_ROW});
     }
     rank_findings(check);
     if (check->finding_count > 1) {
         qsort(check->findings, check->finding_count, sizeof *check->findings, compare_findings);
     }
-    key_index_clear(&join.obtained);
-    key_index_clear(&join.baseline);
+    rows_free(join.obtained, &check->obtained);
+    rows_free(join.baseline, &check->baseline);
+    free(join.others);
     free(join.pairs);
-    free(join.paired);
+    free(join.back);
     free(columns);
 }
 

@@ -15,6 +15,7 @@
 #include <jansson.h>
 
 #define CHECK_TEXT 32
+#define NO_ROW SIZE_MAX
 
 /* Something that fails.  reason: a static phrase.  table and row: whose key it has, or NO_ROW;
  * point: NULL for a row that only the baseline has.  baseline and obtained are cells of the

@@ -342,13 +342,6 @@ static void judge_status(Judge *judge)
     }
 }
 
-/* Is the row's cell in that column only a bound? */
-static bool is_bound(const Csv *csv, size_t row, const char *name)
-{
-    size_t column = csv_find(csv, BOUNDS_COLUMN);
-    return column < csv->columns && bounds_has(csv_cell(csv, row, column), name);
-}
-
 /* Sets the finding that the cell would be; its texts are the tables'. */
 static void face_cell(Judge *judge, size_t column, size_t other)
 {
@@ -360,12 +353,13 @@ static void face_cell(Judge *judge, size_t column, size_t other)
                                .obtained = csv_cell(&check->obtained, judge->row, column)};
     Finding *finding = &judge->finding;
     judge->column = column_find(finding->column);
-    finding->obtained_bound = is_bound(&check->obtained, judge->row, finding->column);
+    finding->obtained_bound = csv_is_bound(&check->obtained, judge->row, finding->column);
     if (judge->other != NO_ROW && other != NO_ROW) {
         bool told = csv_find(&check->baseline, BOUNDS_COLUMN) < check->baseline.columns;
         finding->baseline = csv_cell(&check->baseline, judge->other, other);
-        finding->baseline_bound = told ? is_bound(&check->baseline, judge->other, finding->column)
-                                       : finding->obtained_bound;
+        finding->baseline_bound =
+            told ? csv_is_bound(&check->baseline, judge->other, finding->column)
+                 : finding->obtained_bound;
     }
 }
 
