@@ -140,7 +140,7 @@ static char *introduction(const RunRecord *run)
 {
     struct utsname name;
     char *text = NULL;
-    json_t *object = sidecar_value(run);
+    json_t *object = sidecar_value(run, NULL);
     const char *host = uname(&name) == 0 ? name.nodename : "unknown";
     if (object != NULL && json_object_set_new(object, "host", sidecar_text(host)) == 0) {
         text = json_dumps(object, JSON_COMPACT);

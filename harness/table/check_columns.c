@@ -1,6 +1,5 @@
 /*
- * Checks of a table's cells, by the names of their columns; rows found by their key
- * columns.
+ * Checks of a table's cells, by the names of their columns.
  */
 #include <stdio.h>
 

@@ -105,6 +105,15 @@ void format_short(char text[SHORT_TEXT], const FormatCell *cell)
     mpfr_clear(value);
 }
 
+size_t format_column(const FormatTable *table, const char *name)
+{
+    size_t i = 0;
+    while (i < table->count && strcmp(table->cells[i].name, name) != 0) {
+        i++;
+    }
+    return i;
+}
+
 /* ---- Lines into cells ---------------------------------------------------------------------- */
 
 void format_clear(FormatTable *table)
@@ -128,13 +137,12 @@ static void take_header(FormatTable *table, char *line)
     table->header = line;
     table->texts = need_zeros(table->count, sizeof *table->texts);
     table->cells = need_zeros(table->count, sizeof *table->cells);
-    table->bounds = table->count;
     (void)table_cut(table->texts, table->count, line);
     for (size_t i = 0; i < table->count; i++) {
         const char *name = table->texts[i];
-        table->bounds = strcmp(name, BOUNDS_COLUMN) == 0 ? i : table->bounds;
         table->cells[i] = (FormatCell){.name = name, .words = column_holds_text(name)};
     }
+    table->bounds = format_column(table, BOUNDS_COLUMN);
 }
 
 /* false: the row has not as many cells as the header. */

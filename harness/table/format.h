@@ -71,6 +71,9 @@ bool format_is_number(const char *text);
 enum { SHORT_TEXT = 64 };
 void format_short(char text[SHORT_TEXT], const FormatCell *cell);
 
+/* The column of that name; count: there is none. */
+size_t format_column(const FormatTable *table, const char *name);
+
 /* Takes whole lines of CSV, the first of all being the header.  0, or -1 (errno): a line has not as
  * many cells, or the file failed. */
 int format_take(FormatTable *table, const char *lines) __attribute__((warn_unused_result));

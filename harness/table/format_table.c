@@ -35,15 +35,6 @@ typedef struct {
 static const Look plain = {SHOWN_TERMINAL, "", "  ", "", false};
 static const Look markdown = {SHOWN_MARKDOWN, "| ", " | ", " |", true};
 
-/* cells [table->rows + 1][table->count], the names first: as they are shown; room: of how many.
- * sizes: of the rows' streams. */
-typedef struct {
-    const Look *look;
-    char **cells;
-    size_t used, room;
-    StreamSizes sizes;
-} Shelf;
-
 /* What a column's cells are: width: of the widest, the name among them; of the rows, whether all
  * are blank, or two differ that are not; options that are blank are at their defaults, which
  * differ from others. */
@@ -52,16 +43,21 @@ typedef struct {
     bool blank, varies;
 } Content;
 
-/* The part of a table that is written: its columns [count], in order, and behind table->count those
- * [keys] that stand in lines of their own, where they are folded; left_out: so many have no room in
- * a line; upright: a line each.  contents [table->count]. */
+/* cells [table->rows + 1][table->count], the names first: as they are shown; room: of how many.
+ * sizes: of the rows' streams.  Once they are all there, contents [table->count], and of what is
+ * written the columns [count], in order, and behind table->count those [keys] that stand in lines
+ * of their own, where they are folded; left_out: so many have no room in a line; upright: a line
+ * each. */
 typedef struct {
     const FormatTable *table;
     const Look *look;
+    char **cells;
+    size_t used, room;
+    StreamSizes sizes;
     Content *contents;
     size_t *columns, count, keys, left_out, line;
     bool upright, folded;
-} Page;
+} Shelf;
 
 /* ---- Rows --------------------------------------------------------------------------------- */
 
@@ -71,7 +67,11 @@ static void shelf_clear(FormatTable *table)
     for (size_t i = 0; shelf != NULL && i < shelf->used; i++) {
         free(shelf->cells[i]);
     }
-    free(shelf == NULL ? NULL : (void *)shelf->cells);
+    if (shelf != NULL) {
+        free((void *)shelf->cells);
+        free(shelf->contents);
+        free(shelf->columns);
+    }
     free(shelf);
     table->state = NULL;
 }
@@ -101,22 +101,14 @@ static void shelf_add(Shelf *shelf, const FormatCell *cell, bool number)
 static Shelf *shelf_begin(FormatTable *table)
 {
     Shelf *shelf = table->state = need_zeros(1, sizeof *shelf);
-    *shelf = (Shelf){.look = table->format == &format_markdown ? &markdown : &plain,
+    *shelf = (Shelf){.table = table,
+                     .look = table->format == &format_markdown ? &markdown : &plain,
                      .sizes = STREAM_SIZES_NONE};
     for (size_t i = 0; i < table->count; i++) {
         const FormatCell name = {.text = table->cells[i].name};
         shelf_add(shelf, &name, false);
     }
     return shelf;
-}
-
-static size_t find(const FormatTable *table, const char *name)
-{
-    size_t i = 0;
-    while (i < table->count && strcmp(table->cells[i].name, name) != 0) {
-        i++;
-    }
-    return i;
 }
 
 /* NaN where it is blank or no number. */
@@ -132,8 +124,8 @@ static void shelf_row(FormatTable *table)
     Shelf *shelf = table->state != NULL ? table->state : shelf_begin(table);
     const FormatCell *cells = table->cells;
     for (ErrorKind kind = ERROR_CONSTRUCTION; kind <= ERROR_NATIVE; kind++) {
-        size_t error = find(table, column_of_error(kind, NORM_MAX)->name);
-        size_t relative = find(table, column_of_error(kind, NORM_REL)->name);
+        size_t error = format_column(table, column_of_error(kind, NORM_MAX)->name);
+        size_t relative = format_column(table, column_of_error(kind, NORM_REL)->name);
         if (error < table->count && relative < table->count) {
             stream_sizes_add(&shelf->sizes, log10_of(cells[error].text),
                              log10_of(cells[relative].text));
@@ -147,10 +139,9 @@ static void shelf_row(FormatTable *table)
 
 /* ---- Which columns ------------------------------------------------------------------------- */
 
-static char *cell_at(const FormatTable *table, size_t line, size_t column)
+static char *cell_at(const Shelf *shelf, size_t line, size_t column)
 {
-    const Shelf *shelf = table->state;
-    return shelf->cells[line * table->count + column];
+    return shelf->cells[line * shelf->table->count + column];
 }
 
 /* Characters of a text, of which the first byte alone is not 10xxxxxx. */
@@ -163,13 +154,13 @@ static size_t width_of(const char *text)
     return width;
 }
 
-static Content content_of(const FormatTable *table, size_t column)
+static Content content_of(const Shelf *shelf, size_t column)
 {
     Content content = {.blank = true};
     const char *first = NULL;
-    bool defaults = strcmp(table->cells[column].name, OPTIONS_COLUMN) == 0;
-    for (size_t line = 0; line <= table->rows; line++) {
-        const char *text = cell_at(table, line, column);
+    bool defaults = strcmp(shelf->table->cells[column].name, OPTIONS_COLUMN) == 0;
+    for (size_t line = 0; line <= shelf->table->rows; line++) {
+        const char *text = cell_at(shelf, line, column);
         size_t width = width_of(text);
         content.width = width > content.width ? width : content.width;
         if (line > 0 && (defaults || *text != '\0')) {
@@ -199,24 +190,26 @@ static void keep_parts(char *list, const char *others, bool shared)
 }
 
 /* Leaves of the options what not every row has. */
-static void drop_common(const FormatTable *table, size_t options)
+static void drop_common(const Shelf *shelf, size_t options)
 {
-    char *common = need_copy(cell_at(table, 1, options));
+    const FormatTable *table = shelf->table;
+    char *common = need_copy(cell_at(shelf, 1, options));
     for (size_t line = 2; line <= table->rows; line++) {
-        keep_parts(common, cell_at(table, line, options), true);
+        keep_parts(common, cell_at(shelf, line, options), true);
     }
     for (size_t line = 1; line <= table->rows; line++) {
-        keep_parts(cell_at(table, line, options), common, false);
+        keep_parts(cell_at(shelf, line, options), common, false);
     }
     free(common);
 }
 
 /* Are all rows layers of one point? */
-static bool is_one_stack(const Page *page)
+static bool is_one_stack(const Shelf *shelf)
 {
-    for (size_t i = 0; i < page->table->count; i++) {
-        const char *name = page->table->cells[i].name;
-        if (column_names_row(name) && strcmp(name, LAYER_COLUMN) != 0 && page->contents[i].varies) {
+    for (size_t i = 0; i < shelf->table->count; i++) {
+        const char *name = shelf->table->cells[i].name;
+        if (column_names_row(name) && strcmp(name, LAYER_COLUMN) != 0 &&
+            shelf->contents[i].varies) {
             return false;
         }
     }
@@ -225,22 +218,22 @@ static bool is_one_stack(const Page *page)
 
 /* Kept are keys that vary, of a row that is alone those that every command says, and of a stack
  * that is alone its Omega; figures have ranks, each its own. */
-static int rank_of(const Page *page, size_t column, Norm norm)
+static int rank_of(const Shelf *shelf, size_t column, Norm norm)
 {
-    const char *name = page->table->cells[column].name;
-    const Content *content = &page->contents[column];
+    const char *name = shelf->table->cells[column].name;
+    const Content *content = &shelf->contents[column];
     if (content->blank) {
         return RANK_UNSEEN;
     }
-    if (page->table->whole) {
+    if (shelf->table->whole) {
         return RANK_KEPT;
     }
     if (column_names_row(name)) {
         Axis axis = column_axis(name);
         bool said =
             axis < AXIS_COUNT ? axis_info(axis)->always_said : strcmp(name, LAYER_COLUMN) != 0;
-        bool own = axis == AXIS_OMEGA && is_one_stack(page);
-        bool kept = page->table->rows == 1 ? said : own || content->varies;
+        bool own = axis == AXIS_OMEGA && is_one_stack(shelf);
+        bool kept = shelf->table->rows == 1 ? said : own || content->varies;
         return kept ? RANK_KEPT : RANK_UNSEEN;
     }
     int rank = column_rank(name, norm);
@@ -250,87 +243,86 @@ static int rank_of(const Page *page, size_t column, Norm norm)
 /* The columns that are shown.  Where there is no room the errors go that a reader looks for last;
  * then few rows stand upright, a line a column, and many are without what is looked for last, or
  * have their names in lines of their own. */
-static void choose(Page *page)
+static void choose(Shelf *shelf)
 {
-    const FormatTable *table = page->table;
-    const Shelf *shelf = table->state;
-    const size_t count = table->count, layer = find(table, LAYER_COLUMN);
-    const size_t between = strlen(page->look->between);
+    const FormatTable *table = shelf->table;
+    const size_t count = table->count, layer = format_column(table, LAYER_COLUMN);
+    const size_t between = strlen(shelf->look->between);
     SeenColumn *seen = need_zeros(count, sizeof *seen);
-    Norm norm = stream_sizes_norm(shelf->sizes, layer < count && page->contents[layer].varies);
+    Norm norm = stream_sizes_norm(shelf->sizes, layer < count && shelf->contents[layer].varies);
     for (size_t i = 0; i < count; i++) {
-        seen[i].rank = rank_of(page, i, norm);
-        seen[i].width = page->contents[i].width + between;
+        seen[i].rank = rank_of(shelf, i, norm);
+        seen[i].width = shelf->contents[i].width + between;
     }
-    bool any = page->look->ruled || table->whole;
+    bool any = shelf->look->ruled || table->whole;
     size_t line = isatty(fileno(table->file)) ? terminal_width(table->file) : WIDTH_MOST;
-    page->line = any ? SIZE_MAX : line + between;
-    int missing = columns_fit(seen, count, page->line);
+    shelf->line = any ? SIZE_MAX : line + between;
+    int missing = columns_fit(seen, count, shelf->line);
     size_t taken = 0;
     for (size_t i = 0; i < count; i++) {
         taken += seen[i].taken;
     }
-    page->upright = table->rows <= UPRIGHT_MOST && (missing < RANK_ERROR || taken > COLUMNS_MOST);
-    page->folded = !page->upright && missing == RANK_KEPT;
-    for (size_t i = 0; i < count && page->folded; i++) {
+    shelf->upright = table->rows <= UPRIGHT_MOST && (missing < RANK_ERROR || taken > COLUMNS_MOST);
+    shelf->folded = !shelf->upright && missing == RANK_KEPT;
+    for (size_t i = 0; i < count && shelf->folded; i++) {
         seen[i].width = column_names_row(table->cells[i].name) ? 0 : seen[i].width;
     }
-    (void)columns_fit(seen, count, page->upright ? SIZE_MAX : page->line);
+    (void)columns_fit(seen, count, shelf->upright ? SIZE_MAX : shelf->line);
     for (size_t i = 0; i < count; i++) {
-        bool key = page->folded && column_names_row(table->cells[i].name);
+        bool key = shelf->folded && column_names_row(table->cells[i].name);
         if (seen[i].taken) {
-            page->columns[key ? count + page->keys++ : page->count++] = i;
+            shelf->columns[key ? count + shelf->keys++ : shelf->count++] = i;
         }
-        page->left_out += !seen[i].taken && seen[i].rank < RANK_UNSEEN;
+        shelf->left_out += !seen[i].taken && seen[i].rank < RANK_UNSEEN;
     }
     free(seen);
 }
 
 /* ---- Lines --------------------------------------------------------------------------------- */
 
-static size_t columns_of(const Page *page)
+static size_t columns_of(const Shelf *shelf)
 {
-    return page->upright ? page->table->rows + 1 : page->count;
+    return shelf->upright ? shelf->table->rows + 1 : shelf->count;
 }
 
-static const char *text_of(const Page *page, size_t line, size_t i)
+static const char *text_of(const Shelf *shelf, size_t line, size_t i)
 {
-    return page->upright ? cell_at(page->table, i, page->columns[line])
-                         : cell_at(page->table, line, page->columns[i]);
+    return shelf->upright ? cell_at(shelf, i, shelf->columns[line])
+                          : cell_at(shelf, line, shelf->columns[i]);
 }
 
-static bool is_left(const Page *page, size_t i)
+static bool is_left(const Shelf *shelf, size_t i)
 {
-    return page->upright ? i == 0 : page->table->cells[page->columns[i]].words;
+    return shelf->upright ? i == 0 : shelf->table->cells[shelf->columns[i]].words;
 }
 
 /* Dashes below the names, a colon where a column of numbers ends. */
-static void write_rule(const Page *page, const size_t *widths)
+static void write_rule(const Shelf *shelf, const size_t *widths)
 {
-    FILE *file = page->table->file;
-    for (size_t i = 0; i < columns_of(page); i++) {
-        fputs(i == 0 ? page->look->left : page->look->between, file);
+    FILE *file = shelf->table->file;
+    for (size_t i = 0; i < columns_of(shelf); i++) {
+        fputs(i == 0 ? shelf->look->left : shelf->look->between, file);
         for (size_t c = 1; c < widths[i]; c++) {
             putc('-', file);
         }
-        putc(is_left(page, i) ? '-' : ':', file);
+        putc(is_left(shelf, i) ? '-' : ':', file);
     }
-    fprintf(file, "%s\n", page->look->right);
+    fprintf(file, "%s\n", shelf->look->right);
 }
 
-static void write_line(const Page *page, const size_t *widths, size_t line)
+static void write_line(const Shelf *shelf, const size_t *widths, size_t line)
 {
-    const Look *look = page->look;
-    FILE *file = page->table->file;
+    const Look *look = shelf->look;
+    FILE *file = shelf->table->file;
     size_t last = 0;
-    for (size_t i = 0; i < columns_of(page); i++) {
-        last = *text_of(page, line, i) != '\0' || look->ruled ? i : last;
+    for (size_t i = 0; i < columns_of(shelf); i++) {
+        last = *text_of(shelf, line, i) != '\0' || look->ruled ? i : last;
     }
     for (size_t i = 0; i <= last; i++) {
         fputs(i == 0 ? look->left : look->between, file);
-        const char *text = text_of(page, line, i);
+        const char *text = text_of(shelf, line, i);
         size_t blanks = widths[i] - width_of(text);
-        bool left = is_left(page, i), ends = i == last && !look->ruled;
+        bool left = is_left(shelf, i), ends = i == last && !look->ruled;
         fprintf(file, "%*s%s%*s", left ? 0 : (int)blanks, "", text, left && !ends ? (int)blanks : 0,
                 "");
     }
@@ -338,39 +330,39 @@ static void write_line(const Page *page, const size_t *widths, size_t line)
 }
 
 /* Before a row whose names are others than those of the row before it. */
-static void write_folded(const Page *page, size_t line)
+static void write_folded(const Shelf *shelf, size_t line)
 {
-    const FormatTable *table = page->table;
+    const FormatTable *table = shelf->table;
     bool same = line > 1;
     size_t at = 0;
-    for (size_t i = 0; i < page->keys && same; i++) {
-        size_t column = page->columns[table->count + i];
-        same = strcmp(cell_at(table, line, column), cell_at(table, line - 1, column)) == 0;
+    for (size_t i = 0; i < shelf->keys && same; i++) {
+        size_t column = shelf->columns[table->count + i];
+        same = strcmp(cell_at(shelf, line, column), cell_at(shelf, line - 1, column)) == 0;
     }
-    for (size_t i = 0; i < page->keys && !same && line > 0; i++) {
-        size_t column = page->columns[table->count + i];
-        folded_add(table->file, &at, page->line, table->cells[column].name,
-                   cell_at(table, line, column));
+    for (size_t i = 0; i < shelf->keys && !same && line > 0; i++) {
+        size_t column = shelf->columns[table->count + i];
+        folded_add(table->file, &at, shelf->line, table->cells[column].name,
+                   cell_at(shelf, line, column));
     }
     fputs(at > 0 ? "\n" : "", table->file);
 }
 
-static void write_page(const Page *page)
+static void write_page(const Shelf *shelf)
 {
-    size_t lines = page->upright ? page->count : page->table->rows + 1;
-    size_t *widths = need_zeros(columns_of(page) + 1, sizeof *widths);
-    for (size_t i = 0; i < columns_of(page); i++) {
-        widths[i] = page->look->ruled ? RULE_LEAST : 0;
+    size_t lines = shelf->upright ? shelf->count : shelf->table->rows + 1;
+    size_t *widths = need_zeros(columns_of(shelf) + 1, sizeof *widths);
+    for (size_t i = 0; i < columns_of(shelf); i++) {
+        widths[i] = shelf->look->ruled ? RULE_LEAST : 0;
         for (size_t line = 0; line < lines; line++) {
-            size_t own = width_of(text_of(page, line, i));
+            size_t own = width_of(text_of(shelf, line, i));
             widths[i] = own > widths[i] ? own : widths[i];
         }
     }
     for (size_t line = 0; line < lines; line++) {
-        write_folded(page, line);
-        write_line(page, widths, line);
-        if (line == 0 && page->look->ruled) {
-            write_rule(page, widths);
+        write_folded(shelf, line);
+        write_line(shelf, widths, line);
+        if (line == 0 && shelf->look->ruled) {
+            write_rule(shelf, widths);
         }
     }
     free(widths);
@@ -380,10 +372,10 @@ static void write_page(const Page *page)
 static void keep_rows(FormatTable *table)
 {
     const Shelf *shelf = table->state;
-    size_t status = find(table, column_name(COLUMN_STATUS)), kept = 0, failing = 0, line;
+    size_t status = format_column(table, column_name(COLUMN_STATUS)), kept = 0, failing = 0, line;
     bool *keep = need_zeros(table->rows + 1, sizeof *keep);
     for (line = 1; line <= table->rows && status < table->count && failing < ROWS_SEEN; line++) {
-        keep[line] = strcmp(cell_at(table, line, status), status_name(STATUS_FAIL)) == 0;
+        keep[line] = strcmp(cell_at(shelf, line, status), status_name(STATUS_FAIL)) == 0;
         failing += keep[line];
     }
     for (line = 1; line <= table->rows; line++) {
@@ -405,17 +397,17 @@ static void keep_rows(FormatTable *table)
 }
 
 /* On a terminal what is not there is named, and where it is. */
-static void say_rest(const Page *page, size_t rows)
+static void say_rest(const Shelf *shelf, size_t rows)
 {
     Wrapped said;
-    const FormatTable *table = page->table;
-    if (!table->brief || (rows == table->rows && page->left_out == 0)) {
+    const FormatTable *table = shelf->table;
+    if (!table->brief || (rows == table->rows && shelf->left_out == 0)) {
         return;
     }
     FILE *file = wrapped_open(&said, table->file);
     fprintf(file, "%zu of %zu rows", table->rows, rows);
-    if (page->left_out > 0) {
-        fprintf(file, ", without %zu columns", page->left_out);
+    if (shelf->left_out > 0) {
+        fprintf(file, ", without %zu columns", shelf->left_out);
     }
     fputs("; -o FILE.csv writes all\n", file);
     wrapped_close(&said);
@@ -423,7 +415,8 @@ static void say_rest(const Page *page, size_t rows)
 
 static void shelf_end(FormatTable *table)
 {
-    const size_t rows = table->rows, options = find(table, OPTIONS_COLUMN);
+    const size_t rows = table->rows, options = format_column(table, OPTIONS_COLUMN);
+    Shelf *shelf = table->state;
     if (rows == 0) {
         return;
     }
@@ -431,21 +424,16 @@ static void shelf_end(FormatTable *table)
         keep_rows(table);
     }
     if (table->rows > 1 && options < table->count && !table->whole) {
-        drop_common(table, options);
+        drop_common(shelf, options);
     }
-    const Shelf *shelf = table->state;
-    Page page = {.table = table,
-                 .look = shelf->look,
-                 .contents = need_zeros(table->count, sizeof *page.contents),
-                 .columns = need_zeros(2 * table->count, sizeof *page.columns)};
+    shelf->contents = need_zeros(table->count, sizeof *shelf->contents);
+    shelf->columns = need_zeros(2 * table->count, sizeof *shelf->columns);
     for (size_t i = 0; i < table->count; i++) {
-        page.contents[i] = content_of(table, i);
+        shelf->contents[i] = content_of(shelf, i);
     }
-    choose(&page);
-    write_page(&page);
-    say_rest(&page, rows);
-    free(page.contents);
-    free(page.columns);
+    choose(shelf);
+    write_page(shelf);
+    say_rest(shelf, rows);
 }
 
 const Format format_table = {"table", shelf_row, shelf_end, shelf_clear};

@@ -294,7 +294,7 @@ static int write_bytes(Journal *journal, const char *bytes, size_t count)
 static int write_first(Journal *journal, const RunRecord *run)
 {
     int fd = journal->file.held;
-    json_t *sidecar = sidecar_value(run);
+    json_t *sidecar = sidecar_value(run, NULL);
     char *line = sidecar == NULL ? NULL : json_dumps(sidecar, JSON_COMPACT);
     json_decref(sidecar);
     if (line == NULL) {

@@ -128,11 +128,7 @@ static bool is_shown(const Live *live, size_t layer)
 
 static const FormatCell *cell_of(const FormatTable *table, const char *column)
 {
-    size_t i = 0;
-    while (strcmp(table->cells[i].name, column) != 0) { /* a sweep's table has it */
-        i++;
-    }
-    return &table->cells[i];
+    return &table->cells[format_column(table, column)]; /* a sweep's table has it */
 }
 
 /* The row at hand, or the columns' names. */

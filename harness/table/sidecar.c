@@ -118,23 +118,19 @@ json_t *sidecar_arguments(int argc, char **argv)
 static json_t *point_value(const RunRecord *run, size_t index)
 {
     const SweepRecord *sweep = run->sweep;
-    json_t *point = json_object();
-    if (sweep != NULL && sweep->shards > 1) {
-        json_object_set_new(point, "index", json_integer((json_int_t)index + 1));
-    }
-    json_object_set_new(point, "section", sidecar_text(run->grid->section[index]));
-    char *command = NULL;
-    size_t size = 0;
+    bool shard = sweep != NULL && sweep->shards > 1;
+    double seconds = run->seconds != NULL ? run->seconds[index] : -1;
+    char *command;
+    size_t size;
     FILE *stream = text_stream(&command, &size);
     point_print_command(stream, &run->grid->points[index]);
-    json_object_set_new(point, "command", sidecar_text(text_close(stream, &command)));
+    json_t *point = json_pack("{s:o*, s:o, s:o, s:o*, s:o*}", "index",
+                              shard ? json_integer((json_int_t)index + 1) : NULL, "section",
+                              sidecar_text(run->grid->section[index]), "command",
+                              sidecar_text(text_close(stream, &command)), "seconds",
+                              seconds >= 0 ? json_real(seconds) : NULL, "passed",
+                              sweep != NULL ? json_boolean(sweep->passed[index]) : NULL);
     free(command);
-    if (run->seconds != NULL && run->seconds[index] >= 0) {
-        json_object_set_new(point, "seconds", json_real(run->seconds[index]));
-    }
-    if (sweep != NULL) {
-        json_object_set_new(point, "passed", json_boolean(sweep->passed[index]));
-    }
     return point;
 }
 
@@ -166,9 +162,7 @@ static void add_sweep(json_t *object, const RunRecord *run)
     json_object_set_new(object, "shard",
                         json_pack("{s:I, s:I}", "index", (json_int_t)sweep->shard, "count",
                                   (json_int_t)sweep->shards));
-    if (sweep->ranks != NULL) {
-        json_object_set(object, "ranks", sweep->ranks);
-    }
+    json_object_set(object, "ranks", sweep->ranks); /* where there are some */
 }
 
 static void add_conditions(json_t *object, const Grid *grid)
@@ -182,14 +176,7 @@ static void add_conditions(json_t *object, const Grid *grid)
     json_object_set_new(object, "conditions", list);
 }
 
-static void add_digest(json_t *object, const RunRecord *run)
-{
-    if (run->digest != NULL) {
-        json_object_set_new(object, "digest", json_string(run->digest));
-    }
-}
-
-json_t *sidecar_value(const RunRecord *run)
+json_t *sidecar_value(const RunRecord *run, const char *digest)
 {
     json_t *facts = facts_read();
     if (facts == NULL) {
@@ -201,7 +188,7 @@ json_t *sidecar_value(const RunRecord *run)
     json_object_set_new(object, "date", sidecar_date());
     json_object_update(object, facts);
     json_decref(facts);
-    add_digest(object, run);
+    json_object_set_new(object, "digest", json_string(digest)); /* where there is one */
     if (run->sweep != NULL) {
         add_sweep(object, run);
     }
@@ -218,13 +205,9 @@ json_t *sidecar_value(const RunRecord *run)
 static int write_sidecar(FILE *file, const RunRecord *run, uint64_t digest)
 {
     char text[DIGEST_TEXT];
-    RunRecord whole = *run;
     digest_print(text, digest);
-    whole.digest = text;
-    json_t *object = run->made != NULL ? json_copy(run->made) : sidecar_value(&whole);
-    if (run->made != NULL) {
-        add_digest(object, &whole);
-    }
+    json_t *object = run->made != NULL ? json_copy(run->made) : sidecar_value(run, text);
+    json_object_set_new(object, "digest", json_string(text));
     bool written = object != NULL &&
                    json_dumpf(object, file, JSON_INDENT(1) | JSON_REAL_PRECISION(6)) == 0 &&
                    putc('\n', file) != EOF;

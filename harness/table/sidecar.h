@@ -41,15 +41,14 @@ typedef struct {
 } SweepRecord;
 
 /* A run.  grid NULL: what was run is not points (a benchmark).  seconds [grid->count] or NULL;
- * sweep NULL: it is none.  digest: of the table's bytes, once all are written, else NULL.
- * made: all of its sidecar but for the digest, where that is there already, else NULL. */
+ * sweep NULL: it is none.  made: all of its sidecar but for the digest, where that is there
+ * already, else NULL. */
 typedef struct {
     int argc;
     char **argv;
     const Grid *grid;
     const double *seconds;
     const SweepRecord *sweep;
-    const char *digest;
     json_t *made;
 } RunRecord;
 
@@ -60,9 +59,10 @@ int sweep_record_open(SweepRecord *record, const Grid *grid, const RunOptions *r
 void sweep_record_clear(SweepRecord *record);
 
 /* Schema, argv, date, the facts of info.h, what a verdict about each weights file is under, and the
- * points with their command line, seconds and verdict.  NULL (errno): what machine this is cannot
+ * points with their command line, seconds and verdict.  digest: of the table's bytes, or NULL: they
+ * are not all written.  NULL (errno): what machine this is cannot
  * be read. */
-json_t *sidecar_value(const RunRecord *run);
+json_t *sidecar_value(const RunRecord *run, const char *digest);
 
 /* Completes a table: writes that beside it, where it has a sidecar, and publishes both.  0, or -1
  * (errno). */
