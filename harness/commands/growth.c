@@ -8,7 +8,6 @@
 #include "../base/message.h"
 #include "../base/text_stream.h"
 #include "../base/values.h"
-#include "../table/bounds.h"
 #include "../table/columns.h"
 #include "../table/table.h"
 #include "commands.h"

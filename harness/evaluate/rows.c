@@ -10,7 +10,7 @@
 #include "../../memory/need.h"
 #include "../base/progress.h"
 #include "../base/text_stream.h"
-#include "../table/bounds.h"
+#include "../table/columns.h"
 #include "../table/table.h"
 
 #include <stdlib.h>

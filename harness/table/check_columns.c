@@ -5,7 +5,6 @@
 
 #include "check_columns.h"
 
-#include "bounds.h"
 #include "columns.h"
 
 #include "../../memory/need.h"

@@ -12,10 +12,17 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 /* The last two keys: axes that have no column of their own, and the layer, from 1. */
 #define OPTIONS_COLUMN "options"
 #define LAYER_COLUMN "layer"
+
+/* The names of a row's cells that are only upper bounds, in the columns' order, a semicolon between
+ * two.  In tables of earlier versions BOUNDS_PLANNED may stand behind them: digits of the row were
+ * not proven. */
+#define BOUNDS_COLUMN "bounds"
+#define BOUNDS_PLANNED "planned" /* no column's name */
 
 /* The kind of a column's cells, and so the rule by which check compares them (docs/ci.md, "The
  * rules"). */
@@ -89,6 +96,21 @@ bool column_is_size(const Column *column);
 
 /* cell = what the column of sizes holds in that row of the point, in its unit. */
 void column_value(RefCell *cell, const Column *column, const Point *point, const Row *row);
+
+/* The list of a sweep's row.  Returns how many names it has; file NULL: they are only counted. */
+size_t bounds_write(FILE *file, const Point *point, const Row *row);
+
+/* A list that is being written. */
+typedef struct {
+    FILE *file;
+    bool any;
+} BoundsList;
+
+/* One more cell: its name, if it is a bound. */
+void bounds_take(BoundsList *list, const char *name, CellState state);
+
+/* Is the name in the list, which a NUL ends, or the cell that it is? */
+bool bounds_has(const char *list, const char *name);
 
 typedef struct {
     char unit[48];

@@ -4,7 +4,7 @@
 #include "eyes.h"
 
 #include "../point/point.h"
-#include "bounds.h"
+#include "columns.h"
 
 #include <math.h>
 #include <string.h>

@@ -7,7 +7,6 @@
 
 #include "../../memory/need.h"
 #include "../base/message.h"
-#include "bounds.h"
 #include "columns.h"
 #include "table.h"
 

@@ -12,7 +12,6 @@
 #include "../base/shown.h"
 #include "../base/terminal.h"
 #include "../base/text_stream.h"
-#include "bounds.h"
 #include "columns.h"
 #include "eyes.h"
 

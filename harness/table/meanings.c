@@ -3,7 +3,6 @@
  */
 
 #include "../point/axes.h"
-#include "bounds.h"
 #include "columns.h"
 
 #include <fnmatch.h>

@@ -5,7 +5,6 @@
 
 #include "table.h"
 
-#include "bounds.h"
 #include "columns.h"
 
 #include "../../memory/need.h"

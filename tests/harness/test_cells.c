@@ -4,7 +4,7 @@
 #include "../../harness/evaluate/evaluate.h"
 #include "../../harness/evaluate/figure.h"
 #include "../../harness/evaluate/mode.h"
-#include "../../harness/table/bounds.h"
+#include "../../harness/table/columns.h"
 #include "../../harness/table/table.h"
 #include "../../reference/compare/cell.h"
 #include "../fixture.h"

@@ -5,7 +5,7 @@
 #include "../program.h"
 #include "../unit.h"
 
-#include "../../harness/table/bounds.h"
+#include "../../harness/table/columns.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -9,7 +9,7 @@
 #include "../../base/message.h"
 #include "../../base/text_stream.h"
 #include "../../point/axes.h"
-#include "../../table/bounds.h"
+#include "../../table/columns.h"
 
 #include <math.h>
 #include <stdarg.h>

@@ -8,7 +8,6 @@
 #include "../../base/number.h"
 #include "../../evaluate/ensemble.h"
 #include "../../point/axes.h"
-#include "../../table/bounds.h"
 #include "../../table/check_columns.h"
 #include "../../table/columns.h"
 #include "../../table/table.h"

@@ -8,7 +8,7 @@
 
 #include "../../../memory/need.h"
 #include "../../base/text_stream.h"
-#include "../../table/bounds.h"
+#include "../../table/columns.h"
 #include "../../evaluate/verdict.h"
 #include "../../table/check_columns.h"
 #include "../verify/columns.h"

@@ -9,7 +9,7 @@
 
 #include "../../base/decimal.h"
 #include "../../evaluate/omega_print.h"
-#include "../../table/bounds.h"
+#include "../../table/columns.h"
 #include "../../table/table.h"
 
 #include <math.h>

@@ -8,7 +8,6 @@
 
 #include "../../base/decimal.h"
 #include "../../evaluate/evaluate.h"
-#include "../../table/bounds.h"
 #include "../../table/columns.h"
 #include "../../table/table.h"
 

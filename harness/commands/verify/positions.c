@@ -6,7 +6,7 @@
 #include "verify.h"
 
 #include "../../base/shown.h"
-#include "../../table/bounds.h"
+#include "../../table/columns.h"
 #include "../../table/table.h"
 
 #include <inttypes.h>

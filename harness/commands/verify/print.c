@@ -10,7 +10,7 @@
 #include "../../evaluate/omega_print.h"
 #include "../../point/point.h"
 #include "../../models/model_file.h"
-#include "../../table/bounds.h"
+#include "../../table/columns.h"
 #include "../../table/live.h"
 #include "../../table/summary.h"
 #include "../../table/table.h"
