@@ -1,7 +1,8 @@
 /*
  * The commands: one row each of a table (commands.c), and what runs them.
  *
- * Umbrella header: what runs a command is in the command's own file, help in JSON in help_json.c.
+ * Umbrella header: what runs a command is in the command's own file, help in JSON in help_json.c,
+ * and what becomes Python in python.c.
  *
  * A new one is a file of its own, its name and prototype here, and a row in commands.c.
  */
@@ -64,9 +65,31 @@ RunCommand command_guarantee;
 RunCommand command_cost;
 RunCommand command_attribute;
 RunCommand command_merge;
-RunCommand command_python; /* `plot` and `report` (python.h) */
+RunCommand command_python; /* `plot` and `report` */
 
 void sweep_write_header(FILE *file, const RunOptions *run);
 void growth_write_header(FILE *file, const RunOptions *run);
+
+/* ---- Commands whose part is in Python ------------------------------------------------------- */
+
+/* The exit code where something that is not part of the program is not installed. */
+enum { EXIT_ABSENT = 77 };
+
+/* What Python is told, up to a NULL: the command, its flags as --NAME or --NAME=VALUE, --, and
+ * files.  Empty ({0}) before; clear it. */
+typedef struct {
+    char **words;
+    size_t count;
+} PythonWords;
+
+void python_add(PythonWords *words, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void python_clear(PythonWords *words);
+
+/* Are rows and cells what a table of the program has?  What is JSON has none.  0; 2 or 99 after a
+ * message. */
+int python_check_table(const char *path) __attribute__((warn_unused_result));
+
+/* Becomes Python.  Returns only where it cannot: the exit code, after a message. */
+int python_become(const PythonWords *words) __attribute__((warn_unused_result));
 
 #endif

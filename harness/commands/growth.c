@@ -12,7 +12,6 @@
 #include "../table/table.h"
 #include "commands.h"
 #include "outcome.h"
-#include "python.h"
 
 #include <errno.h>
 #include <signal.h>

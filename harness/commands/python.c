@@ -1,7 +1,13 @@
 /*
- * Commands whose part is in Python.
+ * Commands whose part is in Python: `headproof NAME` becomes python3, on command.py of the folder
+ * where the program's Python lies; that calls run(WORDS) of the module headproof.command_NAME, with
+ * the flags and files that the program has read.
+ *
+ * That folder is ../lib/headproof of the program's own, where `make install` puts it, or python/ of
+ * the source tree.  $HEADPROOF_PYTHON is another python3; $HEADPROOF tells the module which program
+ * to ask for rows.
  */
-#include "python.h"
+#include "commands.h"
 
 #include "../../memory/need.h"
 #include "../base/csv_read.h"
@@ -10,7 +16,6 @@
 #include "../base/text_stream.h"
 #include "../grid/flags.h"
 #include "../table/check_columns.h"
-#include "commands.h"
 
 #include <errno.h>
 #include <fcntl.h>
