@@ -71,13 +71,15 @@ static void print_share(FILE *file, const char *name, double part, double layers
 static void print_parameters(FILE *file, const Cost *cost)
 {
     const ModelCost *a = &cost->original;
-    double attention = mpz_get_d(a->attention), network = mpz_get_d(a->network);
-    double norms = mpz_get_d(a->norms), embedding = mpz_get_d(cost->embedding);
+    double attention = mpz_get_d(a->counts[COST_ATTENTION]),
+           network = mpz_get_d(a->counts[COST_NETWORK]);
+    double norms = mpz_get_d(a->counts[COST_NORMS]),
+           embedding = mpz_get_d(a->counts[COST_EMBEDDING]);
     double layers = attention + network, all = layers + norms + embedding;
     fprintf(file, "\n%-25s %11s %15s\n", "all layers", "original", "attention only");
     if (layers > 0) {
         fprintf(file, "%-25s %11.4g %15s  as Q and V: %.4g\n", "  parameters", layers, "the same",
-                mpz_get_d(cost->converted.full));
+                mpz_get_d(cost->converted.counts[COST_FULL]));
         print_share(file, "    of attention", attention, layers, all);
         print_share(file, "    of networks", network, layers, all);
     }
@@ -104,8 +106,10 @@ static void print_form(FILE *file, const Cost *cost, KernelForm form, const char
     const ModelCost *a = &cost->original, *b = &cost->converted;
     const CostTimes *times = &cost->times[form];
     fprintf(file, "  %s\n", name);
-    print_pair(file, "    FLOPs of products", a->multiply_adds[form], b->multiply_adds[form], 2);
-    print_pair(file, "    exponentials", a->exponentials[form], b->exponentials[form], 1);
+    print_pair(file, "    FLOPs of products", a->counts[COST_MULTIPLY_ADDS + form],
+               b->counts[COST_MULTIPLY_ADDS + form], 2);
+    print_pair(file, "    exponentials", a->counts[COST_EXPONENTIALS + form],
+               b->counts[COST_EXPONENTIALS + form], 1);
     if (times->timed) {
         fprintf(file, "%-25s %11.3g %15.3g  x %.3g\n", "    seconds, measured", times->original,
                 times->converted, times->converted / times->original);
@@ -138,16 +142,17 @@ enum { LAYERS_UNLIKE = 2 };
 /* A preset's model unembeds with the matrix it embeds with; a file says what it has. */
 static void count_embedding(Cost *cost, const Preset *preset)
 {
+    ModelCost *all = &cost->original;
     size_t d = cost->point->spec.d;
     if (cost->point->source != NULL) {
         const ModelFile *file = cost->point->source->file;
-        cost_add(cost->embedding, 1, file->W_E != NULL ? file->vocabulary : 0, d, 1, 1);
-        cost_add(cost->embedding, 1, file->W_pos != NULL ? file->context : 0, d, 1, 1);
-        cost_add(cost->embedding, 1, file->W_U != NULL ? file->classes : 0, d, 1, 1);
-        cost_add(cost->embedding, 1, file->b_U != NULL ? file->classes : 0, 1, 1, 1);
+        cost_add(all, COST_EMBEDDING, file->W_E != NULL ? file->vocabulary : 0, d, 1, 1);
+        cost_add(all, COST_EMBEDDING, file->W_pos != NULL ? file->context : 0, d, 1, 1);
+        cost_add(all, COST_EMBEDDING, file->W_U != NULL ? file->classes : 0, d, 1, 1);
+        cost_add(all, COST_EMBEDDING, file->b_U != NULL ? file->classes : 0, 1, 1, 1);
     } else if (preset != NULL) {
-        cost_add(cost->embedding, 1, preset->vocabulary, d, 1, 1);
-        cost_add(cost->embedding, 1, cost->point->spec.n, d, 1, 1);
+        cost_add(all, COST_EMBEDDING, preset->vocabulary, d, 1, 1);
+        cost_add(all, COST_EMBEDDING, cost->point->spec.n, d, 1, 1);
     }
 }
 
@@ -167,7 +172,7 @@ static int count(Cost *cost, const Preset *preset)
     size_t depth = point->spec.depth, limit = point->spec.d_head;
     model_cost_count(&cost->original, &pair.original, depth, limit);
     model_cost_count(&cost->converted, &pair.converted, depth, limit);
-    model_cost_add_norm(&cost->original, &pair.final_norm, 1);
+    model_cost_add_norm(&cost->original, &pair.final_norm);
     count_embedding(cost, preset);
     case_clear(&pair);
     return 0;
@@ -188,7 +193,6 @@ int command_cost(const Grid *grid, const RunOptions *run)
         Cost cost = {.point = &grid->points[i], .preset = preset != NULL ? preset->name : NULL};
         model_cost_init(&cost.original);
         model_cost_init(&cost.converted);
-        mpz_init(cost.embedding);
         status = count(&cost, preset);
         if (status == 0 && run->measure) {
             status = cost_measure(&cost);
@@ -198,7 +202,6 @@ int command_cost(const Grid *grid, const RunOptions *run)
         }
         model_cost_clear(&cost.original);
         model_cost_clear(&cost.converted);
-        mpz_clear(cost.embedding);
     }
     return outcome_end(&outcome, status);
 }

@@ -25,22 +25,28 @@ typedef struct {
     bool external;
 } SublayerCost;
 
-/* sublayers [sublayer_count], external and internal heads: of one layer.  Of all layers:
- * attention, network: weights and biases of an original's heads and of its direct operations (a
- *   converted model is made of the same numbers);
- * norms: gammas and betas;
- * full: entries of all heads' Q and V as full matrices, which have no limit on a rank;
- * multiply_adds, exponentials: of one pass over the rows as each form of kernel makes it:
- *   products of matrices, and values of exp (or of GELU's function), without what is of lower
- *   order (sums of a row, norms, biases, a factor's scale, the product W_Q W_K^T of the dense form,
- *   made once a model). */
+/* What is counted of all layers.  Multiply-adds and exponentials are of one pass over the rows as
+ * each form of kernel makes it: products of matrices, and values of exp (or of GELU's function),
+ * without what is of lower order (sums of a row, norms, biases, a factor's scale, the product
+ * W_Q W_K^T of the dense form, made once a model). */
+enum {
+    COST_ATTENTION, /* weights and biases of an original's heads */
+    COST_NETWORK,   /* of its direct operations; a converted model is made of the same numbers */
+    COST_NORMS,     /* gammas and betas */
+    COST_EMBEDDING, /* numbers that no construction touches, where they are counted */
+    COST_FULL,      /* entries of heads' Q and V as full matrices, without a limit on a rank */
+    COST_MULTIPLY_ADDS,                                    /* [KERNEL_COUNT] */
+    COST_EXPONENTIALS = COST_MULTIPLY_ADDS + KERNEL_COUNT, /* [KERNEL_COUNT] */
+    COST_COUNTS = COST_EXPONENTIALS + KERNEL_COUNT
+};
+
+/* sublayers [sublayer_count], external and internal heads: of one layer. */
 typedef struct {
     size_t rows, width;
     size_t sublayer_count;
     SublayerCost sublayers[COST_SUBLAYERS_MOST];
     size_t external, internal;
-    mpz_t attention, network, norms, full;
-    mpz_t multiply_adds[KERNEL_COUNT], exponentials[KERNEL_COUNT];
+    mpz_t counts[COST_COUNTS];
 } ModelCost;
 
 void model_cost_init(ModelCost *cost);
@@ -50,11 +56,11 @@ void model_cost_clear(ModelCost *cost);
  * of two that take turns for depth layers.  rank_limit: of one head's V; 0: none. */
 void model_cost_count(ModelCost *cost, const Model *model, size_t depth, size_t rank_limit);
 
-/* sum += times * a * b * c * d */
-void cost_add(mpz_t sum, size_t times, size_t a, size_t b, size_t c, size_t d);
+/* counts[of] += a * b * c * d */
+void cost_add(ModelCost *cost, int of, size_t a, size_t b, size_t c, size_t d);
 
-/* Adds a norm that is there so often, or that is none. */
-void model_cost_add_norm(ModelCost *cost, const LayerNorm *norm, size_t times);
+/* Adds a norm, or none where it is none. */
+void model_cost_add_norm(ModelCost *cost, const LayerNorm *norm);
 
 /* Seconds of one pass, the quickest of several. */
 typedef struct {
@@ -62,12 +68,11 @@ typedef struct {
     double original, converted;
 } CostTimes;
 
-/* embedding: numbers that no construction touches.  times: of each form of kernel. */
+/* times: of each form of kernel. */
 typedef struct {
     const Point *point;
     const char *preset;
     ModelCost original, converted;
-    mpz_t embedding;
     bool measured;
     CostTimes times[KERNEL_COUNT];
 } Cost;

@@ -4,39 +4,28 @@
  */
 #include "cost.h"
 
-/* One sublayer on its way into the sum over the layers like it. */
-typedef struct {
-    ModelCost *cost;
-    const Layout *layout;
-    size_t times; /* layers like this one */
-} Counter;
-
 void model_cost_init(ModelCost *cost)
 {
     *cost = (ModelCost){0};
-    mpz_inits(cost->attention, cost->network, cost->norms, cost->full, NULL);
-    for (int form = 0; form < KERNEL_COUNT; form++) {
-        mpz_inits(cost->multiply_adds[form], cost->exponentials[form], NULL);
+    for (int of = 0; of < COST_COUNTS; of++) {
+        mpz_init(cost->counts[of]);
     }
 }
 
 void model_cost_clear(ModelCost *cost)
 {
-    mpz_clears(cost->attention, cost->network, cost->norms, cost->full, NULL);
-    for (int form = 0; form < KERNEL_COUNT; form++) {
-        mpz_clears(cost->multiply_adds[form], cost->exponentials[form], NULL);
+    for (int of = 0; of < COST_COUNTS; of++) {
+        mpz_clear(cost->counts[of]);
     }
 }
 
-void cost_add(mpz_t sum, size_t times, size_t a, size_t b, size_t c, size_t d)
+void cost_add(ModelCost *cost, int of, size_t a, size_t b, size_t c, size_t d)
 {
     mpz_t product;
-    mpz_init_set_ui(product, times);
-    mpz_mul_ui(product, product, a);
+    mpz_init_set_ui(product, a);
     mpz_mul_ui(product, product, b);
     mpz_mul_ui(product, product, c);
-    mpz_mul_ui(product, product, d);
-    mpz_add(sum, sum, product);
+    mpz_addmul_ui(cost->counts[of], product, d);
     mpz_clear(product);
 }
 
@@ -105,89 +94,86 @@ static void add_heads(SublayerCost *sublayer, const Layout *layout, const Bundle
 }
 
 /* X Q, that times X^T, the pattern times X, that times V. */
-static void count_dense(const Counter *counter, const Bundle *bundle)
+static void count_dense(ModelCost *cost, const Layout *layout, const Bundle *bundle)
 {
-    size_t rows = layout_rows(counter->layout), width = layout_width(counter->layout);
-    size_t heads = bundle->heads, times = counter->times;
-    mpz_t *sum = &counter->cost->multiply_adds[KERNEL_DENSE];
-    cost_add(*sum, times, heads, 2 * rows, width, width);
-    cost_add(*sum, times, heads, 2 * rows, rows, width);
-    cost_add(counter->cost->exponentials[KERNEL_DENSE], times, heads, rows, rows, 1);
+    size_t rows = layout_rows(layout), width = layout_width(layout), heads = bundle->heads;
+    cost_add(cost, COST_MULTIPLY_ADDS + KERNEL_DENSE, heads, 2 * rows, width, width);
+    cost_add(cost, COST_MULTIPLY_ADDS + KERNEL_DENSE, heads, 2 * rows, rows, width);
+    cost_add(cost, COST_EXPONENTIALS + KERNEL_DENSE, heads, rows, rows, 1);
 }
 
 /* Factors as factors, the position block never stored.  A pattern costs a column of values as many
  * products as there are keys, or three: the row itself, the sum of the others, the bias row. */
-static void count_structured(const Counter *counter, const Bundle *bundle, size_t form)
+static void count_structured(ModelCost *cost, const Layout *layout, const Bundle *bundle, int form)
 {
     const Score *score = &bundle->score;
     const Value *value = &bundle->value;
-    size_t rows = layout_rows(counter->layout), heads = bundle->heads, times = counter->times;
+    size_t rows = layout_rows(layout), heads = bundle->heads;
     size_t query = score_query_width(score), width = value_width(value);
     size_t read = value->read.count, keys = score_by_key(score) ? rows : 3;
-    mpz_t *sum = &counter->cost->multiply_adds[form];
+    const int sum = COST_MULTIPLY_ADDS + form;
     if (score_by_key(score)) {
         size_t made = score->q.data != NULL, factors = score->d_head == 0 ? 1 : 1 + made;
-        size_t times_made = score_is_mixed(score) ? 1 : heads;
-        cost_add(*sum, times, times_made, rows, score->read.count, factors * query);
-        cost_add(*sum, times, heads, rows, rows, query);
+        size_t made_times = score_is_mixed(score) ? 1 : heads;
+        cost_add(cost, sum, made_times, rows, score->read.count, factors * query);
+        cost_add(cost, sum, heads, rows, rows, query);
         if (score->rotary != NULL) { /* a pair of queries, and one of keys, takes four each */
-            cost_add(*sum, times, heads, counter->layout->n, score->rotary->width, 4);
+            cost_add(cost, sum, heads, layout->n, score->rotary->width, 4);
         }
     } else if (score->gate.data != NULL) {
-        cost_add(*sum, times, heads, rows, score->read.count, 1);
+        cost_add(cost, sum, heads, rows, score->read.count, 1);
     }
-    cost_add(counter->cost->exponentials[form], times, heads, rows, keys, 1);
+    cost_add(cost, COST_EXPONENTIALS + form, heads, rows, keys, 1);
     bool first = value->v.data != NULL && !bundle_gate_is_value(bundle);
-    cost_add(*sum, times, heads, rows, first ? read : 0, width);
-    cost_add(*sum, times, heads, rows, keys, width);
-    cost_add(*sum, times, heads, rows, value->o.data != NULL ? width : 0, value->write.count);
+    cost_add(cost, sum, heads, rows, first ? read : 0, width);
+    cost_add(cost, sum, heads, rows, keys, width);
+    cost_add(cost, sum, heads, rows, value->o.data != NULL ? width : 0, value->write.count);
     if (value->diagonal != 0) {
-        cost_add(*sum, times, 1, rows, keys, read);
+        cost_add(cost, sum, 1, rows, keys, read);
     }
 }
 
-static void count_attention_parameters(const Counter *counter, const Bundle *bundle)
+static void count_attention_parameters(ModelCost *cost, const Bundle *bundle)
 {
     const Score *score = &bundle->score;
     const Value *value = &bundle->value;
-    size_t heads = bundle->heads, times = counter->times;
+    size_t heads = bundle->heads;
     size_t q = score->d_head, v = value->d_head, read = score->read.count;
-    mpz_t *sum = &counter->cost->attention;
-    cost_add(*sum, times, heads, read, q > 0 ? 2 * q : read, 1);
-    cost_add(*sum, times, heads, score->q_bias != NULL, q, 1);
-    cost_add(*sum, times, heads, score->k_bias != NULL, q, 1);
+    cost_add(cost, COST_ATTENTION, heads, read, q > 0 ? 2 * q : read, 1);
+    cost_add(cost, COST_ATTENTION, heads, score->q_bias != NULL, q, 1);
+    cost_add(cost, COST_ATTENTION, heads, score->k_bias != NULL, q, 1);
     if (v > 0) {
-        cost_add(*sum, times, heads, v, value->read.count + value->write.count, 1);
-        cost_add(*sum, times, heads, value->inner_bias != NULL, v, 1);
+        cost_add(cost, COST_ATTENTION, heads, v, value->read.count + value->write.count, 1);
+        cost_add(cost, COST_ATTENTION, heads, value->inner_bias != NULL, v, 1);
     } else {
-        cost_add(*sum, times, heads, value->read.count, value->write.count, 1);
+        cost_add(cost, COST_ATTENTION, heads, value->read.count, value->write.count, 1);
     }
-    cost_add(*sum, times, value->bias != NULL, value->write.count, 1, 1);
+    cost_add(cost, COST_ATTENTION, value->bias != NULL, value->write.count, 1, 1);
 }
 
-static void count_bundle(const Counter *counter, const Bundle *bundle)
+static void count_bundle(ModelCost *cost, const Layout *layout, const Bundle *bundle)
 {
-    size_t width = layout_width(counter->layout);
+    size_t width = layout_width(layout);
     bool biased = bundle->score.q_bias != NULL || bundle->score.k_bias != NULL ||
                   bundle->value.inner_bias != NULL || bundle->value.bias != NULL;
     bool turned = bundle->score.rotary != NULL;
     /* The full matrices of an original have no row for a bias: see kernels/kernel.h. */
-    if (!turned && (!biased || counter->layout->bias_row != BIAS_ROW_NONE)) {
-        count_dense(counter, bundle);
+    if (!turned && (!biased || layout->bias_row != BIAS_ROW_NONE)) {
+        count_dense(cost, layout, bundle);
     } else {
-        count_structured(counter, bundle, KERNEL_DENSE);
+        count_structured(cost, layout, bundle, KERNEL_DENSE);
     }
-    count_structured(counter, bundle, KERNEL_STRUCTURED);
-    cost_add(counter->cost->full, counter->times, bundle->heads, 2, width, width);
-    if (counter->layout->bias_row == BIAS_ROW_NONE) {
-        count_attention_parameters(counter, bundle);
+    count_structured(cost, layout, bundle, KERNEL_STRUCTURED);
+    cost_add(cost, COST_FULL, bundle->heads, 2, width, width);
+    if (layout->bias_row == BIAS_ROW_NONE) {
+        count_attention_parameters(cost, bundle);
     }
 }
 
-void model_cost_add_norm(ModelCost *cost, const LayerNorm *norm, size_t times)
+void model_cost_add_norm(ModelCost *cost, const LayerNorm *norm)
 {
     if (norm->kind != NORMALIZATION_NONE) {
-        cost_add(cost->norms, times, norm->columns.count, norm->beta != NULL ? 2 : 1, 1, 1);
+        cost_add(cost, COST_NORMS, norm->columns.count, norm->beta != NULL ? 2 : 1, 1, 1);
     }
 }
 
@@ -197,23 +183,22 @@ static bool is_norm(const Sublayer *sublayer)
 }
 
 /* A network, a linear map, or an activation alone. */
-static void count_direct(const Counter *counter, const Direct *direct)
+static void count_direct(ModelCost *cost, const Layout *layout, const Direct *direct)
 {
-    ModelCost *cost = counter->cost;
-    size_t n = counter->layout->n, times = counter->times, write = direct->write.count;
+    size_t write = direct->write.count;
     bool ffn = direct->kind == DIRECT_FFN, alone = direct->kind == DIRECT_ACTIVATION;
     size_t hidden = ffn ? direct->hidden : write;
     size_t maps = direct->w3 != NULL ? 2 : 1;
     size_t ends = alone ? 0 : maps * direct->read.count + (ffn ? write : 0);
     bool exponential = direct->activation != ACTIVATION_RELU &&
                        direct->activation != ACTIVATION_NONE && (ffn || alone);
-    cost_add(cost->network, times, ends, hidden, 1, 1);
-    cost_add(cost->network, times, direct->b1 != NULL, hidden, 1, 1);
-    cost_add(cost->network, times, direct->b2 != NULL, write, 1, 1);
-    cost_add(cost->network, times, direct->b3 != NULL, hidden, 1, 1);
+    cost_add(cost, COST_NETWORK, ends, hidden, 1, 1);
+    cost_add(cost, COST_NETWORK, direct->b1 != NULL, hidden, 1, 1);
+    cost_add(cost, COST_NETWORK, direct->b2 != NULL, write, 1, 1);
+    cost_add(cost, COST_NETWORK, direct->b3 != NULL, hidden, 1, 1);
     for (int form = 0; form < KERNEL_COUNT; form++) {
-        cost_add(cost->multiply_adds[form], times, n, ends, hidden, 1);
-        cost_add(cost->exponentials[form], times, n, exponential, hidden, 1);
+        cost_add(cost, COST_MULTIPLY_ADDS + form, layout->n, ends, hidden, 1);
+        cost_add(cost, COST_EXPONENTIALS + form, layout->n, exponential, hidden, 1);
     }
 }
 
@@ -243,16 +228,21 @@ void model_cost_count(ModelCost *cost, const Model *model, size_t depth, size_t 
     count_layer(cost, model, rank_limit);
     for (size_t l = 0, s = 0; l < model->depth; l++) {
         size_t times = depth / model->depth + (l < depth % model->depth);
-        Counter counter = {cost, &model->layout, times};
+        ModelCost layer;
+        model_cost_init(&layer);
         for (; s < model->layer_end[l]; s++) {
             const Sublayer *sublayer = &model->sublayers[s];
-            model_cost_add_norm(cost, &sublayer->norm, times);
+            model_cost_add_norm(&layer, &sublayer->norm);
             if (sublayer->bundle_count == 0 && !is_norm(sublayer)) {
-                count_direct(&counter, &sublayer->direct);
+                count_direct(&layer, &model->layout, &sublayer->direct);
             }
             for (size_t b = 0; b < sublayer->bundle_count; b++) {
-                count_bundle(&counter, &sublayer->bundles[b]);
+                count_bundle(&layer, &model->layout, &sublayer->bundles[b]);
             }
         }
+        for (int of = 0; of < COST_COUNTS; of++) {
+            mpz_addmul_ui(cost->counts[of], layer.counts[of], times);
+        }
+        model_cost_clear(&layer);
     }
 }

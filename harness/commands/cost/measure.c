@@ -62,8 +62,9 @@ static bool form_fits(const Cost *cost, const ArithmeticInfo *machine, KernelFor
     const double gib = 1024.0 * 1024 * 1024;
     double memory = memory_room(0);
     double seconds =
-        SLOW * (mpz_get_d(cost->converted.multiply_adds[form]) * machine->multiply_add +
-                mpz_get_d(cost->converted.exponentials[form]) * machine->exponential);
+        SLOW *
+        (mpz_get_d(cost->converted.counts[COST_MULTIPLY_ADDS + form]) * machine->multiply_add +
+         mpz_get_d(cost->converted.counts[COST_EXPONENTIALS + form]) * machine->exponential);
     Point point = *cost->point;
     point.kernel = form;
     double bytes = point_pass_bytes(&point);

@@ -84,30 +84,32 @@ static void write_heads(FILE *file, const ModelCost *a, const ModelCost *b)
 
 static void write_parameters(FILE *file, const Cost *cost)
 {
-    const ModelCost *a = &cost->original;
+    const mpz_t *counts = cost->original.counts;
     mpz_t layers, all;
     mpz_inits(layers, all, NULL);
-    mpz_add(layers, a->attention, a->network);
-    mpz_add(all, layers, cost->embedding);
-    mpz_add(all, all, a->norms);
-    gmp_fprintf(file, ",%Zd,%Zd,%Zd,%Zd", a->attention, a->network, a->norms, cost->embedding);
-    write_quotient(file, a->network, layers);
-    write_quotient(file, a->attention, all);
-    write_quotient(file, a->network, all);
-    gmp_fprintf(file, ",%Zd", cost->converted.full);
+    for (int of = COST_ATTENTION; of <= COST_EMBEDDING; of++) {
+        mpz_add(all, all, counts[of]);
+        gmp_fprintf(file, ",%Zd", counts[of]);
+    }
+    mpz_add(layers, counts[COST_ATTENTION], counts[COST_NETWORK]);
+    write_quotient(file, counts[COST_NETWORK], layers);
+    write_quotient(file, counts[COST_ATTENTION], all);
+    write_quotient(file, counts[COST_NETWORK], all);
+    gmp_fprintf(file, ",%Zd", cost->converted.counts[COST_FULL]);
     mpz_clears(layers, all, NULL);
 }
 
 /* Two operations a multiply-add. */
 static void write_work(FILE *file, const ModelCost *a, const ModelCost *b, int form)
 {
+    const int exponentials = COST_EXPONENTIALS + form;
     mpz_t before, after;
     mpz_inits(before, after, NULL);
-    mpz_mul_ui(before, a->multiply_adds[form], 2);
-    mpz_mul_ui(after, b->multiply_adds[form], 2);
+    mpz_mul_ui(before, a->counts[COST_MULTIPLY_ADDS + form], 2);
+    mpz_mul_ui(after, b->counts[COST_MULTIPLY_ADDS + form], 2);
     gmp_fprintf(file, ",%Zd,%Zd", before, after);
     write_quotient(file, after, before);
-    gmp_fprintf(file, ",%Zd,%Zd", a->exponentials[form], b->exponentials[form]);
+    gmp_fprintf(file, ",%Zd,%Zd", a->counts[exponentials], b->counts[exponentials]);
     mpz_clears(before, after, NULL);
 }
 
