@@ -24,7 +24,9 @@
 #include "../../evaluate/shared.h"
 #include "../../models/safetensors_write.h"
 
-/* What fails the writer keeps. */
+/* What fails the writer keeps.  run, kernel (NULL: no machine's): the evaluations of T', and the
+ * layer that they are at: n tokens, the columns compared; next: where in the results its next one
+ * is copied to. */
 typedef struct {
     const Point *point;
     const Shared *shared;
@@ -32,6 +34,11 @@ typedef struct {
     SafetensorsWriter *writer;
     mpfr_prec_t bits;
     double *results; /* [EXPORT_COPIED, entries of one result over all layers] */
+    RefRun *run;
+    Kernel *kernel;
+    size_t layer, n;
+    Columns columns;
+    double *next;
 } Export;
 
 /* The results that are not kept as they are written: r_T, r_Tprime, r_Tinf and m_Tprime. */
