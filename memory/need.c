@@ -130,6 +130,12 @@ void *need_more(void *old, size_t count, size_t size)
     return there(realloc(old, bytes_of(count, size)));
 }
 
+void *need_next(void *old, size_t count, size_t size)
+{
+    bool full = (count & (count - 1)) == 0; /* the room was doubled then, or there is none yet */
+    return full ? need_more(old, count > 0 ? 2 * count : 1, size) : old;
+}
+
 char *need_copy_of(const char *text, size_t length)
 {
     return there(strndup(text, length));

@@ -23,6 +23,10 @@ void *need_room(size_t count, size_t size)
 void *need_more(void *old, size_t count, size_t size)
     __attribute__((returns_nonnull, warn_unused_result));
 
+/* old, a list of count objects that grows one by one, with room for one more. */
+void *need_next(void *old, size_t count, size_t size)
+    __attribute__((returns_nonnull, warn_unused_result));
+
 /* A copy of a string. */
 char *need_copy(const char *text) __attribute__((malloc, returns_nonnull, warn_unused_result));
 

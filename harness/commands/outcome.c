@@ -49,11 +49,8 @@ void outcome_add(Outcome *outcome, void (*write)(FILE *file, const void *row), c
         size_t size, count = outcome->count++;
         FILE *file = text_stream(&command, &size);
         outcome->kind->print_command(file, row, outcome->run);
-        if (count == outcome->capacity) {
-            size_t room = outcome->capacity = 2 * count + 16;
-            outcome->commands = need_more(outcome->commands, room, sizeof *outcome->commands);
-            outcome->seconds = need_more(outcome->seconds, room, sizeof *outcome->seconds);
-        }
+        outcome->commands = need_next(outcome->commands, count, sizeof *outcome->commands);
+        outcome->seconds = need_next(outcome->seconds, count, sizeof *outcome->seconds);
         outcome->commands[count] = text_close(file, &command);
         outcome->seconds[count] = seconds / (double)lines;
     }

@@ -37,7 +37,7 @@ typedef struct {
     size_t length;
     char **commands;
     double *seconds;
-    size_t count, capacity;
+    size_t count;
     Check check;
     Reports reports;
 } Outcome;

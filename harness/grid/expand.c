@@ -128,10 +128,8 @@ static int add_point(const Product *product, const Point *made, size_t input)
     if (status != 0) {
         return status;
     }
-    if ((grid->count & (grid->count - 1)) == 0) { /* room for twice as many */
-        grid->points = need_more(grid->points, 2 * grid->count + 1, sizeof *grid->points);
-        grid->section = need_more(grid->section, 2 * grid->count + 1, sizeof *grid->section);
-    }
+    grid->points = need_next(grid->points, grid->count, sizeof *grid->points);
+    grid->section = need_next(grid->section, grid->count, sizeof *grid->section);
     grid->points[grid->count] = point;
     grid->section[grid->count++] = need_copy(product->section->name);
     return 0;

@@ -42,8 +42,8 @@ typedef struct {
     bool blank, varies;
 } Content;
 
-/* cells [table->rows + 1][table->count], the names first: as they are shown; room: of how many.
- * sizes: of the rows' streams.  Once they are all there, contents [table->count], and of what is
+/* cells [table->rows + 1][table->count], the names first: as they are shown.  sizes: of the
+ * rows' streams.  Once they are all there, contents [table->count], and of what is
  * written the columns [count], in order, and behind table->count those [keys] that stand in lines
  * of their own, where they are folded; left_out: so many have no room in a line; upright: a line
  * each. */
@@ -51,7 +51,7 @@ typedef struct {
     const FormatTable *table;
     const Look *look;
     char **cells;
-    size_t used, room;
+    size_t used;
     StreamSizes sizes;
     Content *contents;
     size_t *columns, count, keys, left_out, line;
@@ -78,11 +78,7 @@ static void shelf_clear(FormatTable *table)
 /* Puts a cell behind the others. */
 static void shelf_add(Shelf *shelf, const FormatCell *cell, bool number)
 {
-    if (shelf->used == shelf->room) {
-        size_t room = shelf->room > 0 ? 2 * shelf->room : 256;
-        shelf->cells = need_more((void *)shelf->cells, room, sizeof *shelf->cells);
-        shelf->room = room;
-    }
+    shelf->cells = need_next((void *)shelf->cells, shelf->used, sizeof *shelf->cells);
     char text[SHORT_TEXT];
     size_t size;
     FILE *stream = text_stream(&shelf->cells[shelf->used], &size);

@@ -20,11 +20,7 @@
 
 void check_find(Check *check, Finding finding)
 {
-    if (check->finding_count == check->finding_capacity) {
-        size_t capacity = check->finding_capacity == 0 ? 64 : 2 * check->finding_capacity;
-        check->findings = need_more(check->findings, capacity, sizeof *check->findings);
-        check->finding_capacity = capacity;
-    }
+    check->findings = need_next(check->findings, check->finding_count, sizeof *check->findings);
     Finding *added = &check->findings[check->finding_count];
     *added = finding;
     added->excess = finding.excess == 0 ? INFINITY : finding.excess;
@@ -40,7 +36,7 @@ void check_mention(Check *check, const char *format, ...)
     va_start(arguments, format);
     vfprintf(file, format, arguments);
     va_end(arguments);
-    check->mentions = need_more(check->mentions, check->mention_count + 1, sizeof *check->mentions);
+    check->mentions = need_next(check->mentions, check->mention_count, sizeof *check->mentions);
     check->mentions[check->mention_count++] = text_close(file, &text);
 }
 

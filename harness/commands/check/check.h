@@ -56,7 +56,7 @@ typedef struct {
     bool has_baseline;
     bool other_machine; /* the baseline is from one, or nobody knows which */
     Finding *findings;
-    size_t finding_count, finding_capacity;
+    size_t finding_count;
     char **mentions;
     size_t mention_count;
     size_t rows, failed, added, gone, edited, cells;
