@@ -106,13 +106,11 @@ size_t column_count(bool propagation)
 
 const char *column_key(size_t i)
 {
-    const char *const last[] = {OPTIONS_COLUMN, LAYER_COLUMN, NULL};
-    for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
-        if (axis_info(axis)->column != NULL && i-- == 0) {
-            return axis_info(axis)->column;
-        }
-    }
-    return last[i < 2 ? i : 2];
+    enum { OPTIONS = AXIS_SEED + 1, LAYER };
+    return i < OPTIONS    ? axis_info((Axis)i)->column
+           : i == OPTIONS ? OPTIONS_COLUMN
+           : i == LAYER   ? LAYER_COLUMN
+                          : NULL;
 }
 
 const Column *column_find(const char *name)

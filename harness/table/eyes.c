@@ -3,7 +3,6 @@
  */
 #include "eyes.h"
 
-#include "../point/point.h"
 #include "columns.h"
 
 #include <math.h>
@@ -128,27 +127,29 @@ void folded_add(FILE *file, size_t *at, size_t line, const char *name, const cha
 
 /* ---- Axes ------------------------------------------------------------------------------------ */
 
-static bool varies(const Point *const *points, size_t count, Axis axis)
+static bool varies(const Grid *grid, const size_t *points, size_t count, Axis axis)
 {
     const Point *first = NULL;
     bool two = false, chosen = false;
     for (size_t i = 0; i < count && !(two && chosen); i++) {
-        if (point_axis_matters(points[i], axis)) {
-            first = first == NULL ? points[i] : first;
-            AxisValue value = point_get(points[i], axis), other = point_get(first, axis);
+        const Point *point = &grid->points[points[i]];
+        if (point_axis_matters(point, axis)) {
+            first = first == NULL ? point : first;
+            AxisValue value = point_get(point, axis), other = point_get(first, axis);
             two = two || value_compare(&value, &other) != 0;
-            chosen = chosen || point_axis_differs(points[i], axis);
+            chosen = chosen || point_axis_differs(point, axis);
         }
     }
     return two && chosen;
 }
 
-static void add(AxisColumns *columns, const Point *const *points, size_t count, Axis axis)
+static void add(AxisColumns *columns, const Grid *grid, const size_t *points, size_t count,
+                Axis axis)
 {
     size_t width = strlen(axis_info(axis)->name);
     for (size_t i = 0; i < count; i++) {
         char text[VALUE_TEXT];
-        point_print_value(text, points[i], axis);
+        point_print_value(text, &grid->points[points[i]], axis);
         width = strlen(text) > width ? strlen(text) : width;
     }
     columns->axes[columns->count] = axis;
@@ -157,18 +158,19 @@ static void add(AxisColumns *columns, const Point *const *points, size_t count, 
     columns->count++;
 }
 
-void axis_columns_find(AxisColumns *columns, const Point *const *points, size_t count,
+void axis_columns_find(AxisColumns *columns, const Grid *grid, const size_t *points, size_t count,
                        bool together)
 {
     *columns = (AxisColumns){0};
     for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
         bool apart = !together || (axis != AXIS_SEED && axis != AXIS_INPUT);
-        if (apart && varies(points, count, axis)) {
-            add(columns, points, count, axis);
+        if (apart && varies(grid, points, count, axis)) {
+            add(columns, grid, points, count, axis);
         }
     }
-    if (columns->count == 0 && count > 0 && point_axis_matters(points[0], AXIS_OMEGA)) {
-        add(columns, points, count, AXIS_OMEGA);
+    const Point *first = count > 0 ? &grid->points[points[0]] : NULL;
+    if (columns->count == 0 && first != NULL && point_axis_matters(first, AXIS_OMEGA)) {
+        add(columns, grid, points, count, AXIS_OMEGA);
     }
 }
 

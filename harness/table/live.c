@@ -3,7 +3,6 @@
  */
 #include "live.h"
 
-#include "../../memory/need.h"
 #include "columns.h"
 #include "eyes.h"
 
@@ -45,25 +44,27 @@ static bool is_exact(ErrorKind kind)
 }
 
 /* Its place among them, but for an error that no point has, or one that is judged. */
-static int rank_of(const Point *const *points, size_t count, ErrorKind kind, int place)
+static int rank_of(const Grid *grid, const size_t *points, size_t count, ErrorKind kind, int place)
 {
     bool exists = false, judged = false;
     for (size_t i = 0; i < count; i++) {
-        bool evaluated = is_exact(kind) || points[i]->arithmetic != ARITHMETIC_NONE;
-        bool compared = kind == ERROR_OBSERVED || points[i]->reference != REFERENCE_NONE;
+        const Point *point = &grid->points[points[i]];
+        bool evaluated = is_exact(kind) || point->arithmetic != ARITHMETIC_NONE;
+        bool compared = kind == ERROR_OBSERVED || point->reference != REFERENCE_NONE;
         exists = exists || (evaluated && compared);
-        judged = judged || (points[i]->judged && points[i]->judge == kind);
+        judged = judged || (point->judged && point->judge == kind);
     }
     return !exists ? RANK_UNSEEN : judged ? RANK_KEPT : place;
 }
 
 /* As many as fit into the room, those that are judged in any case. */
-static void choose_figures(Live *live, const Point *const *points, size_t count, size_t room)
+static void choose_figures(Live *live, const Grid *grid, const size_t *points, size_t count,
+                           size_t room)
 {
     SeenColumn seen[LIVE_FIGURES] = {{0}};
     double most = 1; /* errors of exact mathematics become as small as e^(-2 Omega) is */
     for (size_t i = 0; i < count; i++) {
-        most = fmax(most, points[i]->omega);
+        most = fmax(most, grid->points[points[i]].omega);
     }
     size_t exact = strlen("<1.23e-") + (size_t)fmax(2, 1 + floor(log10(most)));
     for (size_t i = 0; i < live->figures; i++) {
@@ -71,7 +72,7 @@ static void choose_figures(Live *live, const Point *const *points, size_t count,
         ErrorKind kind = live->propagation ? split[i / (1 + PARTS)] : errors_by_use[i];
         size_t own = is_exact(kind) ? exact : FIGURE_WIDTH,
                name = strlen(figure_name(live, figure));
-        int place = 1 + (int)i, rank = rank_of(points, count, kind, place);
+        int place = 1 + (int)i, rank = rank_of(grid, points, count, kind, place);
         seen[figure].width = 2 + (own > name ? own : name);
         seen[figure].rank = live->propagation && rank == RANK_KEPT ? place : rank;
     }
@@ -83,24 +84,22 @@ static void choose_figures(Live *live, const Point *const *points, size_t count,
 
 void live_open(Live *live, const Grid *grid, const size_t *points, size_t count, size_t line)
 {
-    const Point **taken = need_zeros(count + 1, sizeof *taken);
     size_t rows = 0;
     *live = (Live){.line = line, .sizes = STREAM_SIZES_NONE};
     for (size_t i = 0; i < count; i++) {
-        taken[i] = &grid->points[points[i]];
-        live->has_layer = live->has_layer || taken[i]->spec.depth > 1;
-        rows += taken[i]->spec.depth;
-        live->propagation = live->propagation || taken[i]->propagation;
+        const Point *point = &grid->points[points[i]];
+        live->has_layer = live->has_layer || point->spec.depth > 1;
+        rows += point->spec.depth;
+        live->propagation = live->propagation || point->propagation;
     }
     live->many = count > 1 && rows > ROWS_SEEN;
     live->figures = live->propagation ? LIVE_FIGURES : ERROR_KINDS;
-    axis_columns_find(&live->axes, taken, count, false);
+    axis_columns_find(&live->axes, grid, points, count, false);
     size_t fixed = 2 + STATUS_WIDTH + (live->has_layer ? 2 + LAYER_WIDTH : 0);
     live->axes.folded = live->axes.width + fixed + 2 * (2 + strlen("construction")) > line;
     size_t used = fixed + (live->axes.folded ? 0 : live->axes.width);
     size_t room = line > used ? line - used : 0;
-    choose_figures(live, taken, count, room);
-    free(taken);
+    choose_figures(live, grid, points, count, room);
 }
 
 Color live_status_color(const char *status, bool judged)

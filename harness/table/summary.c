@@ -322,23 +322,21 @@ static void print_depths(FILE *file, Norm norm, const Line *lines, size_t count)
 void summary_table_print(FILE *file, const Grid *grid, const size_t *points, size_t point_count,
                          const PointSummary *summaries)
 {
-    const Point **taken = need_zeros(point_count + 1, sizeof *taken);
     Line *lines = need_zeros(point_count + 1, sizeof *lines);
     AxisColumns axes;
     StreamSizes sizes = STREAM_SIZES_NONE;
     bool layers = false;
     for (size_t i = 0; i < point_count; i++) {
-        taken[i] = &grid->points[points[i]];
         stream_sizes_join(&sizes, summaries[i].sizes);
-        layers = layers || taken[i]->spec.depth > 1;
+        layers = layers || grid->points[points[i]].spec.depth > 1;
     }
     Norm norm = stream_sizes_norm(sizes, layers);
     for (size_t i = 0; i < point_count; i++) {
         const PointSummary *own = &summaries[i];
-        lines[i] = (Line){&axes, taken[i], norm == NORM_REL ? own->relative : own->largest, i};
+        lines[i] = (Line){&axes, &grid->points[points[i]],
+                          norm == NORM_REL ? own->relative : own->largest, i};
     }
-    axis_columns_find(&axes, taken, point_count, true);
+    axis_columns_find(&axes, grid, points, point_count, true);
     print_depths(file, norm, lines, gather(lines, point_count));
-    free(taken);
     free(lines);
 }

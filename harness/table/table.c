@@ -186,13 +186,10 @@ size_t table_read_key(Point *point, const char *line)
 {
     const char *cell = line;
     *point = (Point){0};
-    for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
+    for (Axis axis = 0; axis <= AXIS_SEED; axis++) {
         size_t length = strcspn(cell, ",\n");
         /* What defaults hang on, and how many rows there are. */
         bool wanted = axis == AXIS_DEPTH || axis == AXIS_ARITHMETIC || axis == AXIS_REFERENCE;
-        if (axis_info(axis)->column == NULL) {
-            continue;
-        }
         if (cell[length] != ',' ||
             (wanted && length > 0 && !set_value(point, axis, cell, length))) {
             return 0;
