@@ -180,15 +180,6 @@ static const ArithmeticInfo arithmetics[ARITHMETIC_COUNT] = {
                          7e-9},
 };
 
-Arithmetic arithmetic_find(const char *name)
-{
-    Arithmetic found = ARITHMETIC_NONE;
-    while (found < ARITHMETIC_COUNT && strcmp(arithmetic_names[found], name) != 0) {
-        found++;
-    }
-    return found;
-}
-
 const ArithmeticInfo *arithmetic_info(Arithmetic arithmetic)
 {
     KERNEL_CHECK(arithmetic > ARITHMETIC_NONE && arithmetic < ARITHMETIC_COUNT);

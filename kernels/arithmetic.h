@@ -86,9 +86,6 @@ static inline const FormatInfo *arithmetic_format(const ArithmeticInfo *info)
 /* ARITHMETIC_NONE < arithmetic < ARITHMETIC_COUNT. */
 const ArithmeticInfo *arithmetic_info(Arithmetic arithmetic);
 
-/* The arithmetic of that name; ARITHMETIC_COUNT when there is none. */
-Arithmetic arithmetic_find(const char *name);
-
 /* As users write them. */
 extern const char *const arithmetic_names[ARITHMETIC_COUNT];
 

@@ -79,9 +79,10 @@ typedef struct {
     bool folded;
 } AxisColumns;
 
-/* Of the grid's points of indices points [count].  An axis varies where points for which it matters have two values of it, unless each is only the
- * default that follows from the others, as d_ff from d.  Where none varies Omega has a column.
- * together: seeds and inputs have none, since what is shown is the worst over them. */
+/* Of the grid's points of indices points [count].  An axis varies where points for which it matters
+ * have two values of it, unless each is only the default that follows from the others, as d_ff from
+ * d.  Where none varies Omega has a column.  together: seeds and inputs have none, since what is
+ * shown is the worst over them. */
 void axis_columns_find(AxisColumns *columns, const Grid *grid, const size_t *points, size_t count,
                        bool together);
 

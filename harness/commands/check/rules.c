@@ -119,19 +119,16 @@ static void get_size(mpfr_ptr size, Judge *judge)
 static void set_floor(Judge *judge)
 {
     ColumnUnit unit = judge->column->unit;
-    const Csv *csv = &judge->check->obtained;
-    size_t column = csv_find(csv, axis_info(AXIS_ARITHMETIC)->column);
-    Arithmetic arithmetic = column < csv->columns
-                                ? arithmetic_find(csv_cell(csv, judge->row, column))
-                                : ARITHMETIC_COUNT;
-    bool known = arithmetic != ARITHMETIC_NONE && arithmetic != ARITHMETIC_COUNT;
+    Arithmetic arithmetic = judge->finding.point->arithmetic;
     if (unit == UNIT_ULP || unit == UNIT_RELATIVE) {
         mpfr_set_ui(judge->limit, 1, MPFR_RNDN);
     } else {
         get_size(judge->limit, judge);
     }
     if (unit != UNIT_ULP) {
-        double u = known ? ldexp(1, -arithmetic_format(arithmetic_info(arithmetic))->digits) : 0;
+        double u = arithmetic != ARITHMETIC_NONE
+                       ? ldexp(1, -arithmetic_format(arithmetic_info(arithmetic))->digits)
+                       : 0;
         mpfr_mul_d(judge->limit, judge->limit, 4 * u, MPFR_RNDN);
     }
 }
@@ -376,8 +373,8 @@ static void judge_tolerance(Judge *judge)
 {
     const Point *point = judge->finding.point;
     const Csv *csv = &judge->check->obtained;
-    if (point == NULL || !point->judged || judge->check->run->every_input) {
-        judge->compared += point != NULL && point->judged; /* its status says whether it is met */
+    if (!point->judged || judge->check->run->every_input) {
+        judge->compared += point->judged; /* its status says whether it is met */
         return;
     }
     size_t column = csv_find(csv, column_of_error(point->judge, point->norm)->name);
