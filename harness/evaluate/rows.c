@@ -16,12 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void outcome_init(PointOutcome *outcome)
-{
-    *outcome = (PointOutcome){0};
-    summary_init(&outcome->summary);
-}
-
 static void outcome_add(PointOutcome *outcome, const Point *point, const Row *row)
 {
     summary_add(&outcome->summary, point, row);
@@ -40,7 +34,6 @@ bool rows_evaluate(PointRows *rows, const Shared *shared, const Point *point)
     if (evaluated == NULL) {
         return false;
     }
-    outcome_init(&rows->outcome);
     FILE *file = text_stream(&rows->text, &rows->length);
     for (size_t l = 0; l < point->spec.depth; l++) {
         outcome_add(&rows->outcome, point, &evaluated[l]);
@@ -63,7 +56,7 @@ size_t rows_read(PointOutcome *outcome, const char *text, size_t size, const Poi
     char *key = table_key(point);
     size_t used = 0, length = 1;
     Row row;
-    outcome_init(outcome);
+    *outcome = (PointOutcome){0};
     row_init(&row, point);
     for (size_t layer = 1; layer <= point->spec.depth && length > 0; layer++) {
         length = table_read_row(&row, text + used, size - used, key, layer, point->propagation);

@@ -29,17 +29,6 @@ int summary_layers(size_t layers[SUMMARY_LAYERS], size_t depth)
     return count;
 }
 
-void summary_init(PointSummary *summary)
-{
-    const SummaryCell absent = {NAN, false};
-    for (int e = 0; e < SUMMARY_ERRORS; e++) {
-        for (int slot = 0; slot < SUMMARY_LAYERS; slot++) {
-            summary->largest.of[e][slot] = summary->relative.of[e][slot] = absent;
-        }
-    }
-    summary->sizes = STREAM_SIZES_NONE;
-}
-
 /* -INFINITY where it is zero. */
 static SummaryCell cell_summary(const RefCell *cell)
 {
@@ -68,6 +57,7 @@ void summary_add(PointSummary *summary, const Point *point, const Row *row)
     size_t layers[SUMMARY_LAYERS];
     int count = summary_layers(layers, point->spec.depth);
     const RefErrors *errors = &row->errors;
+    summary->sizes = row->layer == 1 ? STREAM_SIZES_NONE : summary->sizes;
     for (int slot = 0; slot < count; slot++) {
         if (row->layer == layers[slot]) {
             take_errors(&summary->largest, slot, errors, NORM_MAX);

@@ -34,9 +34,7 @@ typedef struct {
 /* The layers shown of a stack: 1, 12 and the last, as far as they differ.  Returns how many. */
 int summary_layers(size_t layers[SUMMARY_LAYERS], size_t depth);
 
-void summary_init(PointSummary *summary);
-
-/* Takes in a row of the point. */
+/* Takes in a row of the point, the first first; once all are, all that is shown is there. */
 void summary_add(PointSummary *summary, const Point *point, const Row *row);
 
 /* ", certified", or how many cells are bounds and not proven. */

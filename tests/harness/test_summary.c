@@ -39,7 +39,7 @@ static char *table_of(Point *points, size_t count, const SummaryCell *total,
     assert_true(file != NULL && count <= POINTS_MOST);
     for (size_t i = 0; i < count; i++) {
         order[i] = i;
-        summary_init(&summaries[i]);
+        summaries[i] = (PointSummary){0};
         for (int slot = 0; slot < SUMMARY_LAYERS; slot++) {
             SummaryErrors *errors = &summaries[i].largest;
             errors->of[1][slot] = construction[i];
@@ -172,13 +172,12 @@ static char *stack_of(const char *const sizes[][2], size_t depth)
 {
     Point point = point_of(depth);
     Grid grid = {.points = &point, .count = 1};
-    PointSummary summary;
+    PointSummary summary = {0};
     Row row;
     char *text = NULL;
     size_t first = 0, size = 0;
     FILE *file = open_memstream(&text, &size);
     assert_non_null(file);
-    summary_init(&summary);
     row_init(&row, &point);
     for (row.layer = 1; row.layer <= depth; row.layer++) {
         set_cell(&row, ERROR_CONSTRUCTION, NORM_MAX, sizes[row.layer - 1][0]);
