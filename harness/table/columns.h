@@ -10,6 +10,7 @@
 
 #include "../point/point.h"
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -112,14 +113,9 @@ void bounds_take(BoundsList *list, const char *name, CellState state);
 /* Is the name in the list, which a NUL ends, or the cell that it is? */
 bool bounds_has(const char *list, const char *name);
 
-typedef struct {
-    char unit[48];
-    char meaning[256];
-} ColumnText;
-
-/* Of the column of that name in the table of that command (`sweep`, `cost`, ...): errors in their
- * norms and units follow from columns.c, axes from their help, the others have a row of their own.
- * False: nothing is said of it, and a row is missing. */
-bool column_text(ColumnText *text, const char *command, const char *name);
+/* Name, unit and meaning of a column in the table of that command (`sweep`, `cost`, ...): errors in
+ * their norms and units follow from columns.c, axes from their help, the others have a row of their
+ * own.  Blank: nothing is said of it, and a row is missing. */
+json_t *column_text(const char *command, const char *name);
 
 #endif

@@ -6,7 +6,6 @@
 #include "columns.h"
 
 #include <fnmatch.h>
-#include <stdio.h>
 #include <string.h>
 
 /* command: whose table, or NULL: any.  A * in a name stands for whatever may be there. */
@@ -236,29 +235,39 @@ static const Said *find_said(const char *command, const char *name)
     return NULL;
 }
 
-/* A column of one of the six errors, whatever its norm and unit. */
-static bool error_text(ColumnText *text, const char *name)
+/* meaning: taken. */
+static json_t *text_of(const char *name, const char *unit, json_t *meaning)
+{
+    return json_pack("{s:s, s:s, s:o}", "name", name, "unit", unit, "meaning", meaning);
+}
+
+/* A column of one of the six errors, whatever its norm and unit; NULL: it is none. */
+static json_t *error_text(const char *name)
 {
     const Column *column = column_find(name);
     for (size_t i = 0; column != NULL && i < ERROR_KINDS * (size_t)NORM_COUNT; i++) {
         ErrorKind kind = (ErrorKind)(i / NORM_COUNT);
         Norm norm = (Norm)(i % NORM_COUNT);
         if (column_is_size(column) && column->cell == column_of_error(kind, norm)->cell) {
-            snprintf(text->unit, sizeof text->unit, "%s", units[column->unit]);
-            snprintf(text->meaning, sizeof text->meaning, "%s: its %s", errors[kind], norms[norm]);
-            return true;
+            return text_of(name, units[column->unit],
+                           json_sprintf("%s: its %s", errors[kind], norms[norm]));
         }
     }
-    return false;
+    return NULL;
 }
 
-static bool axis_text(ColumnText *text, const char *name)
+json_t *column_text(const char *command, const char *name)
 {
     static const char *const kinds[] = {
         [DOMAIN_WORDS] = "word", [DOMAIN_INTEGER] = "integer", [DOMAIN_POSITIVE] = "number"};
+    const Said *own = find_said(command, name);
+    json_t *error = own == NULL ? error_text(name) : NULL;
     Axis axis = column_axis(name);
+    if (own != NULL || error != NULL) {
+        return error != NULL ? error : text_of(name, own->unit, json_string(own->meaning));
+    }
     if (axis == AXIS_COUNT) {
-        return false;
+        return text_of(name, "", json_string(""));
     }
     const AxisInfo *info = axis_info(axis);
     const Domain *domain = &info->domain;
@@ -266,18 +275,5 @@ static bool axis_text(ColumnText *text, const char *name)
     const char *unit = domain->paths ? "word or path"
                        : either      ? "word or integer"
                                      : kinds[domain->kind];
-    snprintf(text->unit, sizeof text->unit, "%s", unit);
-    snprintf(text->meaning, sizeof text->meaning, "`--%s`: %s", info->name, info->help);
-    return true;
-}
-
-bool column_text(ColumnText *text, const char *command, const char *name)
-{
-    const Said *own = find_said(command, name);
-    if (own != NULL) {
-        snprintf(text->unit, sizeof text->unit, "%s", own->unit);
-        snprintf(text->meaning, sizeof text->meaning, "%s", own->meaning);
-        return true;
-    }
-    return error_text(text, name) || axis_text(text, name);
+    return text_of(name, unit, json_sprintf("`--%s`: %s", info->name, info->help));
 }
