@@ -15,7 +15,6 @@
 #include "../models/tensor_set.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -173,16 +172,7 @@ static bool was_asked(const Point *point, Axis axis)
     return (point->asked >> axis & 1) != 0;
 }
 
-__attribute__((format(printf, 1, 2))) static int ask_omega(const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    fputs("headproof: convert: expected --omega; one that is proven for every input ", stderr);
-    vfprintf(stderr, format, arguments);
-    fputc('\n', stderr);
-    va_end(arguments);
-    return 2;
-}
+#define ASK_OMEGA "headproof: convert: expected --omega; one that is proven for every input "
 
 /* The smallest Omega that is proven; *logits: of a logit. */
 static int prove_omega(double *omega, bool *logits, const Point *point, const RunOptions *run)
@@ -193,19 +183,24 @@ static int prove_omega(double *omega, bool *logits, const Point *point, const Ru
     Point own = *point;
     own.omega = 0;
     if (bound_work(point) > BOUND_WORK_MOST) {
-        return ask_omega("takes about %.1e multiplications, and up to %.0e are made here: "
-                         "headproof guarantee finds it",
-                         bound_work(point), BOUND_WORK_MOST);
+        fprintf(stderr,
+                ASK_OMEGA "takes about %.1e multiplications, and up to %.0e are made here: "
+                          "headproof guarantee finds it\n",
+                bound_work(point), BOUND_WORK_MOST);
+        return 2;
     }
     int status = bound_open(&bound, point, run);
     if (status == 0) {
         proven = bound_at(&bound, &own);
     }
-    status = status == 2 ? ask_omega("needs %s", bound.why) : status;
+    if (status == 2) {
+        fprintf(stderr, ASK_OMEGA "needs %s\n", bound.why);
+    }
     if (proven.none) {
         decimal_print(tolerance, own.tolerance);
-        status =
-            ask_omega("to keep it within %s is not there, up to the largest double", tolerance);
+        fprintf(stderr, ASK_OMEGA "to keep it within %s is not there, up to the largest double\n",
+                tolerance);
+        status = 2;
     }
     *omega = proven.point.omega;
     *logits = proven.logits;

@@ -167,14 +167,8 @@ static int run_attribution(Attribution *a)
 {
     int status = inputs_make(&a->inputs, a->model, a->point->source->path, a->options->tokens,
                              a->point->spec.seed);
-    if (status != 0) {
-        return status;
-    }
-    status = make_pair(a);
-    if (status != 0) {
-        return status;
-    }
-    status = make_readout(a);
+    status = status != 0 ? status : make_pair(a);
+    status = status != 0 ? status : make_readout(a);
     if (status != 0) {
         return status;
     }
