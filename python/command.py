@@ -1,6 +1,6 @@
 """`headproof NAME WORDS...` of a command that is in Python: python3 command.py NAME WORDS...
 
-The program starts it (harness/commands/python.h), with its own path in $HEADPROOF.  Exit codes are
+The program starts it (harness/commands/python.c), with its own path in $HEADPROOF.  Exit codes are
 the program's: 77 where numpy or matplotlib is missing, after the one command that installs them.
 """
 
