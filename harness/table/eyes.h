@@ -51,11 +51,12 @@ enum { RANK_KEPT = 0, RANK_OTHER = 32, RANK_ERROR = 500, RANK_UNSEEN = 1000 };
  * other norms or units. */
 int column_rank(const char *name, Norm norm);
 
-/* A column; width: with what is between two. */
+/* A column; width: with what is between two.  Of a table whose rows are all there: are its cells
+ * all blank, or are there two that differ and are not? */
 typedef struct {
     size_t width;
     int rank;
-    bool taken;
+    bool taken, blank, varies;
 } SeenColumn;
 
 /* Takes of columns [count], by their ranks, those for which there is room in the line; those of one

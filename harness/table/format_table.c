@@ -34,26 +34,17 @@ typedef struct {
 static const Look plain = {SHOWN_TERMINAL, "", "  ", "", false};
 static const Look markdown = {SHOWN_MARKDOWN, "| ", " | ", " |", true};
 
-/* What a column's cells are: width: of the widest, the name among them; of the rows, whether all
- * are blank, or two differ that are not; options that are blank are at their defaults, which
- * differ from others. */
-typedef struct {
-    size_t width;
-    bool blank, varies;
-} Content;
-
-/* cells [table->rows + 1][table->count], the names first: as they are shown.  sizes: of the
- * rows' streams.  Once they are all there, contents [table->count], and of what is
- * written the columns [count], in order, and behind table->count those [keys] that stand in lines
- * of their own, where they are folded; left_out: so many have no room in a line; upright: a line
- * each. */
+/* cells [table->rows + 1][table->count], the names first: as they are shown.  sizes: of the rows'
+ * streams.  Once they are all there, seen [table->count], and of what is written the columns
+ * [count], in order, and behind table->count those [keys] that stand in lines of their own, where
+ * they are folded; left_out: so many have no room in a line; upright: a line each. */
 typedef struct {
     const FormatTable *table;
     const Look *look;
     char **cells;
     size_t used;
     StreamSizes sizes;
-    Content *contents;
+    SeenColumn *seen;
     size_t *columns, count, keys, left_out, line;
     bool upright, folded;
 } Shelf;
@@ -68,7 +59,7 @@ static void shelf_clear(FormatTable *table)
     }
     if (shelf != NULL) {
         free((void *)shelf->cells);
-        free(shelf->contents);
+        free(shelf->seen);
         free(shelf->columns);
     }
     free(shelf);
@@ -149,22 +140,22 @@ static size_t width_of(const char *text)
     return width;
 }
 
-static Content content_of(const Shelf *shelf, size_t column)
+static SeenColumn look_at(const Shelf *shelf, size_t column)
 {
-    Content content = {.blank = true};
+    SeenColumn seen = {.blank = true};
     const char *first = NULL;
     bool defaults = strcmp(shelf->table->cells[column].name, OPTIONS_COLUMN) == 0;
     for (size_t line = 0; line <= shelf->table->rows; line++) {
         const char *text = cell_at(shelf, line, column);
-        size_t width = width_of(text);
-        content.width = width > content.width ? width : content.width;
+        size_t width = width_of(text) + strlen(shelf->look->between);
+        seen.width = width > seen.width ? width : seen.width;
         if (line > 0 && (defaults || *text != '\0')) {
-            content.varies = content.varies || (first != NULL && strcmp(text, first) != 0);
-            content.blank = content.blank && *text == '\0';
+            seen.varies = seen.varies || (first != NULL && strcmp(text, first) != 0);
+            seen.blank = seen.blank && *text == '\0';
             first = first == NULL ? text : first;
         }
     }
-    return content;
+    return seen;
 }
 
 /* Leaves of a list, with ; between two, the parts that others have, or those that they have not. */
@@ -203,8 +194,7 @@ static bool is_one_stack(const Shelf *shelf)
 {
     for (size_t i = 0; i < shelf->table->count; i++) {
         const char *name = shelf->table->cells[i].name;
-        if (column_names_row(name) && strcmp(name, LAYER_COLUMN) != 0 &&
-            shelf->contents[i].varies) {
+        if (column_names_row(name) && strcmp(name, LAYER_COLUMN) != 0 && shelf->seen[i].varies) {
             return false;
         }
     }
@@ -216,8 +206,8 @@ static bool is_one_stack(const Shelf *shelf)
 static int rank_of(const Shelf *shelf, size_t column, Norm norm)
 {
     const char *name = shelf->table->cells[column].name;
-    const Content *content = &shelf->contents[column];
-    if (content->blank) {
+    const SeenColumn *seen = &shelf->seen[column];
+    if (seen->blank) {
         return RANK_UNSEEN;
     }
     if (shelf->table->whole) {
@@ -228,7 +218,7 @@ static int rank_of(const Shelf *shelf, size_t column, Norm norm)
         bool said =
             axis < AXIS_COUNT ? axis_info(axis)->always_said : strcmp(name, LAYER_COLUMN) != 0;
         bool own = axis == AXIS_OMEGA && is_one_stack(shelf);
-        bool kept = shelf->table->rows == 1 ? said : own || content->varies;
+        bool kept = shelf->table->rows == 1 ? said : own || seen->varies;
         return kept ? RANK_KEPT : RANK_UNSEEN;
     }
     int rank = column_rank(name, norm);
@@ -243,11 +233,10 @@ static void choose(Shelf *shelf)
     const FormatTable *table = shelf->table;
     const size_t count = table->count, layer = format_column(table, LAYER_COLUMN);
     const size_t between = strlen(shelf->look->between);
-    SeenColumn *seen = need_zeros(count, sizeof *seen);
-    Norm norm = stream_sizes_norm(shelf->sizes, layer < count && shelf->contents[layer].varies);
+    SeenColumn *seen = shelf->seen;
+    Norm norm = stream_sizes_norm(shelf->sizes, layer < count && seen[layer].varies);
     for (size_t i = 0; i < count; i++) {
         seen[i].rank = rank_of(shelf, i, norm);
-        seen[i].width = shelf->contents[i].width + between;
     }
     bool any = shelf->look->ruled || table->whole;
     size_t line = isatty(fileno(table->file)) ? terminal_width(table->file) : WIDTH_MOST;
@@ -270,7 +259,6 @@ static void choose(Shelf *shelf)
         }
         shelf->left_out += !seen[i].taken && seen[i].rank < RANK_UNSEEN;
     }
-    free(seen);
 }
 
 /* ---- Lines --------------------------------------------------------------------------------- */
@@ -421,10 +409,10 @@ static void shelf_end(FormatTable *table)
     if (table->rows > 1 && options < table->count && !table->whole) {
         drop_common(shelf, options);
     }
-    shelf->contents = need_zeros(table->count, sizeof *shelf->contents);
+    shelf->seen = need_zeros(table->count, sizeof *shelf->seen);
     shelf->columns = need_zeros(2 * table->count, sizeof *shelf->columns);
     for (size_t i = 0; i < table->count; i++) {
-        shelf->contents[i] = content_of(shelf, i);
+        shelf->seen[i] = look_at(shelf, i);
     }
     choose(shelf);
     write_page(shelf);
