@@ -236,13 +236,16 @@ static void what_is_there_is_given(void **state)
     }
     free(none);
     free(zeros);
-    size_t *numbers = NULL;
+    size_t *numbers = NULL, *next = NULL;
     for (size_t i = 0; i < 100; i++) {
         numbers = need_more(numbers, i + 1, sizeof *numbers);
-        numbers[i] = i;
+        next = need_next(next, i, sizeof *next);
+        numbers[i] = next[i] = i;
     }
     assert_int_equal(numbers[0] + numbers[63] + numbers[99], 63 + 99);
+    assert_memory_equal(next, numbers, 100 * sizeof *next);
     free(numbers);
+    free(next);
     char *text = need_copy("omega"), *begun = need_copy_of("omega", 3);
     assert_string_equal(text, "omega");
     assert_string_equal(begun, "ome");
