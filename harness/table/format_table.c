@@ -144,6 +144,7 @@ static SeenColumn look_at(const Shelf *shelf, size_t column)
 {
     SeenColumn seen = {.blank = true};
     const char *first = NULL;
+    /* Options that are blank are at their defaults, which differ from others. */
     bool defaults = strcmp(shelf->table->cells[column].name, OPTIONS_COLUMN) == 0;
     for (size_t line = 0; line <= shelf->table->rows; line++) {
         const char *text = cell_at(shelf, line, column);
