@@ -6,9 +6,9 @@
 
 #include "../../memory/need.h"
 #include "shared.h"
+#include "threads.h"
 
 #include <math.h>
-#include <omp.h>
 #include <stdlib.h>
 
 /* Where the master curve is sampled for a first guess. */
@@ -116,55 +116,21 @@ bool ensemble_size(Ensemble *ensemble, double omega, double room)
     return true;
 }
 
-/* Threads over members, and within the evaluation of each where there are few. */
-typedef struct {
-    int outer, inner;
-    Layers *layers; /* where there are fewer slots than members at once; or NULL */
-} Threads;
-
-/* A thread before its members, and behind them: those of a team within a team end with it, and what
- * MPFR keeps for them would stay. */
-static void member_begin(const Threads *threads)
-{
-    ref_thread_setup();
-    omp_set_num_threads(threads->inner);
-}
-
-static void member_end(const Threads *threads)
-{
-    if (threads->layers != NULL) {
-        layers_release(threads->layers);
-    }
-    if (omp_get_level() > 1 && omp_get_thread_num() > 0) {
-        ref_thread_clear();
-    }
-}
-
-static Threads threads_over(const Ensemble *ensemble, size_t members)
-{
-    Layers *layers = ensemble->family != NULL ? ensemble->family->layers : NULL;
-    int most = layers != NULL && ensemble->together > ensemble->threads ? ensemble->together
-                                                                        : ensemble->threads;
-    int outer = members < (size_t)most ? (int)members : most;
-    outer = outer > 1 ? outer : 1;
-    omp_set_max_active_levels(omp_get_active_level() + 2);
-    return outer > ensemble->threads ? (Threads){outer, 1, layers}
-                                     : (Threads){outer, ensemble->threads / outer, NULL};
-}
-
 /* The question to every member at one Omega. */
 typedef struct {
+    Ensemble *ensemble;
     double omega;
-    MemberWork *work;
+    MemberWork *work; /* NULL: only what the member's evaluations share is made, and kept */
     void *context;
+    Layers *layers; /* where there are fewer slots than members at once; or NULL */
 } Question;
 
-/* question NULL: only what the member's evaluations share is made, and kept. */
-static bool ask_member(Ensemble *ensemble, size_t i, const Question *question)
+static bool answer(const Question *question, size_t i)
 {
+    Ensemble *ensemble = question->ensemble;
     Point point = *ensemble->points[i];
     Shared *own = NULL;
-    if (question == NULL) {
+    if (question->work == NULL) {
         return ensemble->shared[i] != NULL || make_member(&ensemble->shared[i], ensemble, i, 0);
     }
     if (ensemble->done != NULL && ensemble->done[i]) {
@@ -178,48 +144,43 @@ static bool ask_member(Ensemble *ensemble, size_t i, const Question *question)
     return ok;
 }
 
-/* Asks each of the first members; once one has failed the others are only counted. */
-static bool each_member(Ensemble *ensemble, size_t members, const Question *question)
+static bool ask_member(void *context, size_t i)
 {
-    Threads threads = threads_over(ensemble, members);
-    int before = omp_get_max_threads();
-    bool ok = true;
-    if (threads.outer == 1) { /* without a team, so that those within keep their threads */
-        member_begin(&threads);
-        for (size_t i = 0; i < members; i++) {
-            ok = ok && ask_member(ensemble, i, question);
-            note_done(ensemble);
-        }
-        omp_set_num_threads(before);
-        return ok;
+    const Question *question = context;
+    bool ok = answer(question, i);
+    note_done(question->ensemble);
+    if (question->layers != NULL) {
+        layers_release(question->layers);
     }
-    if (threads.layers != NULL) {
-        layers_slots(threads.layers, (size_t)ensemble->threads);
+    return ok;
+}
+
+/* Asks each of the first members. */
+static bool each_member(size_t members, Question question)
+{
+    const Ensemble *ensemble = question.ensemble;
+    Layers *layers = ensemble->family != NULL ? ensemble->family->layers : NULL;
+    int most = layers != NULL && ensemble->together > ensemble->threads ? ensemble->together
+                                                                        : ensemble->threads;
+    int outer = threads_over(members, most);
+    if (outer <= ensemble->threads) {
+        return threads_each(members, outer, ensemble->threads / outer, ask_member, &question);
     }
-#pragma omp parallel num_threads(threads.outer) reduction(&& : ok)
-    {
-        member_begin(&threads);
-#pragma omp for schedule(dynamic) nowait
-        for (size_t i = 0; i < members; i++) {
-            ok = ok && ask_member(ensemble, i, question);
-            note_done(ensemble);
-        }
-        member_end(&threads);
-    }
-    if (threads.layers != NULL) {
-        layers_slots(threads.layers, 0);
-    }
+    question.layers = layers;
+    layers_slots(layers, (size_t)ensemble->threads);
+    bool ok = threads_each(members, outer, 1, ask_member, &question);
+    layers_slots(layers, 0);
     return ok;
 }
 
 bool ensemble_open(Ensemble *ensemble)
 {
-    return each_member(ensemble, ensemble->kept, NULL);
+    return each_member(ensemble->kept, (Question){.ensemble = ensemble});
 }
 
 bool ensemble_each(Ensemble *ensemble, double omega, MemberWork *work, void *context)
 {
-    return each_member(ensemble, ensemble->count, &(Question){omega, work, context});
+    return each_member(ensemble->count, (Question){ensemble, omega, work, context, NULL});
 }
 
 /* The error that is asked of every member. */

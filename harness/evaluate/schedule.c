@@ -5,24 +5,18 @@
 
 #include "../../memory/need.h"
 #include "predict.h"
+#include "threads.h"
 
-#include <omp.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
-
-/* A point this many or more behind the first that has not started does not start: there is an end
- * to what is looked through for one that fits. */
-enum { AHEAD_MOST = 256 };
-
-typedef enum { BASE_NONE, BASE_MAKING, BASE_READY } BaseState;
 
 /* A group's base. */
 typedef struct {
     size_t *positions; /* [count], of its points that are evaluated; they start in this order */
-    size_t count, started, finished;
-    BaseState state;
-    Shared *shared;
-    double bytes; /* predicted */
+    size_t count, started, running, finished;
+    Shared *shared; /* NULL: it is not made yet, or all its points are finished */
+    double bytes;   /* predicted: of it, and of the largest point, for one that may always start */
 } Base;
 
 /* A point that is evaluated, and its rows until they are committed. */
@@ -40,7 +34,8 @@ typedef struct {
     double bytes;        /* predicted: of all bases and points that are there */
     bool *started;       /* [count] */
     size_t next;         /* every point before it has started */
-    size_t running;      /* points and bases that are being evaluated */
+    size_t open;         /* bases that are there or being made */
+    size_t first;        /* all of the bases before it are finished */
     Ready *ready;        /* [ready_count], in the order in which they were evaluated */
     size_t ready_count, committed;
     pthread_mutex_t lock; /* of all this */
@@ -83,6 +78,7 @@ static void fill_bases(Schedule *schedule)
  * besides. */
 static void predict(Schedule *schedule)
 {
+    double *largest = need_zeros(schedule->groups.count + 1, sizeof *largest); /* points */
     for (size_t p = 0; p < schedule->work->count; p++) {
         PointBytes bytes;
         const char *reason;
@@ -90,70 +86,57 @@ static void predict(Schedule *schedule)
         Base *base = base_at(schedule, p);
         double room = shared_tape_room(schedule->work->memory, base->count);
         double all = bytes.tape <= room ? bytes.base + bytes.tape : bytes.base;
-        base->bytes = all > base->bytes ? all : base->bytes;
+        size_t g = (size_t)(base - schedule->bases);
         schedule->point_bytes[p] = bytes.kernel + bytes.run + bytes.layer;
+        base->bytes = fmax(base->bytes, all);
+        largest[g] = fmax(largest[g], schedule->point_bytes[p]);
     }
-}
-
-static void drop_base(Schedule *schedule, Base *base)
-{
-    shared_clear(base->shared);
-    base->shared = NULL;
-    base->state = BASE_NONE;
-    schedule->bytes -= base->bytes;
-}
-
-/* Of the idle bases that are needed after the position alone, the one that is needed last; NULL:
- * none.  *bytes: of all of them. */
-static Base *last_idle(const Schedule *schedule, size_t position, double *bytes)
-{
-    Base *last = NULL;
-    *bytes = 0;
     for (size_t g = 0; g < schedule->groups.count; g++) {
-        Base *base = &schedule->bases[g];
-        bool idle = base->state == BASE_READY && base->started == base->finished;
-        size_t next = idle ? base->positions[base->started] : position;
-        if (next > position && base != base_at(schedule, position)) {
-            *bytes += base->bytes;
-            last = last == NULL || next > last->positions[last->started] ? base : last;
-        }
+        schedule->bases[g].bytes += largest[g];
     }
-    return last;
+    free(largest);
 }
 
-/* Makes room for a position's work, by dropping bases where that helps.  What nothing runs beside
- * may always start: it was found to fit alone. */
-static bool make_room(Schedule *schedule, size_t position, double bytes)
+/* What a point takes beside what its base holds for one of its points. */
+static double own_bytes(const Schedule *schedule, size_t position)
 {
-    double over = schedule->bytes + bytes - schedule->work->memory, idle;
-    if (over <= 0) {
-        return true;
-    }
-    Base *last = last_idle(schedule, position, &idle);
-    if (idle < over && schedule->running > 0) {
-        return false;
-    }
-    while (last != NULL && schedule->bytes + bytes > schedule->work->memory) {
-        drop_base(schedule, last);
-        last = last_idle(schedule, position, &idle);
-    }
-    return true;
+    return base_at(schedule, position)->running > 0 ? schedule->point_bytes[position] : 0;
 }
 
-/* The position to begin with; count: none now.  *idle: nothing is left to start. */
+/* Is there room for the point, and for its base where that is none yet?  What nothing is beside
+ * may always start: it was found to fit alone. */
+static bool may_start(const Schedule *schedule, size_t position)
+{
+    const Base *base = base_at(schedule, position);
+    double bytes = base->started == 0 ? base->bytes : own_bytes(schedule, position);
+    bool making = base->started > 0 && base->shared == NULL;
+    return !making && (schedule->open == 0 || schedule->bytes + bytes <= schedule->work->memory);
+}
+
+/* The position to begin with: the next; where that has to wait, one of a base that is there, else
+ * of the next base.  count: none now.  *idle: nothing is left to start. */
 static size_t next_position(Schedule *schedule, bool *idle)
 {
-    size_t count = schedule->work->count;
+    size_t count = schedule->work->count, groups = schedule->groups.count;
+    const Base *bases = schedule->bases;
     while (schedule->next < count && schedule->started[schedule->next]) {
         schedule->next++;
     }
+    while (schedule->first < groups &&
+           bases[schedule->first].finished == bases[schedule->first].count) {
+        schedule->first++;
+    }
     *idle = schedule->next == count;
-    for (size_t p = schedule->next; p < count && p - schedule->next < AHEAD_MOST; p++) {
-        const Base *base = base_at(schedule, p);
-        double bytes = schedule->point_bytes[p] + (base->state == BASE_READY ? 0 : base->bytes);
-        bool waits = !schedule->started[p] && base->state != BASE_MAKING;
-        if (waits && make_room(schedule, p, bytes)) {
-            return p;
+    if (*idle || may_start(schedule, schedule->next)) {
+        return schedule->next;
+    }
+    for (size_t g = schedule->first; g < groups; g++) {
+        size_t started = bases[g].started;
+        if (started < bases[g].count && may_start(schedule, bases[g].positions[started])) {
+            return bases[g].positions[started];
+        }
+        if (started == 0 && bases[g].count > 0) {
+            break; /* nor is there room for those behind it */
         }
     }
     return count;
@@ -163,17 +146,14 @@ static size_t next_position(Schedule *schedule, bool *idle)
 static void make_base(Schedule *schedule, Base *base)
 {
     const PointGroup *group = &schedule->groups.groups[base - schedule->bases];
-    base->state = BASE_MAKING;
+    schedule->open++;
     schedule->bytes += base->bytes;
-    schedule->running++;
     pthread_mutex_unlock(&schedule->lock);
-    base->shared = shared_make(group->points, group->count,
+    Shared *made = shared_make(group->points, group->count,
                                shared_tape_room(schedule->work->memory, base->count));
     pthread_mutex_lock(&schedule->lock);
-    schedule->running--;
-    base->state = BASE_READY;
-    schedule->failed = schedule->failed || base->shared == NULL;
-    schedule->stopped = schedule->stopped || schedule->failed;
+    base->shared = made;
+    pthread_cond_broadcast(&schedule->changed);
 }
 
 /* Whoever finds points ready to be committed commits them; others go on evaluating. */
@@ -200,20 +180,27 @@ static void commit_ready(Schedule *schedule)
 static void evaluate(Schedule *schedule, size_t position)
 {
     Base *base = base_at(schedule, position);
+    double bytes = own_bytes(schedule, position);
     PointRows rows;
     schedule->started[position] = true;
-    base->started++;
-    schedule->bytes += schedule->point_bytes[position];
-    schedule->running++;
+    base->running++;
+    schedule->bytes += bytes;
+    if (base->started++ == 0) {
+        make_base(schedule, base);
+    }
     pthread_mutex_unlock(&schedule->lock);
-    bool ok = rows_evaluate(&rows, base->shared, point_at(schedule, position));
+    bool ok =
+        base->shared != NULL && rows_evaluate(&rows, base->shared, point_at(schedule, position));
     pthread_mutex_lock(&schedule->lock);
-    schedule->running--;
-    schedule->bytes -= schedule->point_bytes[position];
+    schedule->bytes -= bytes;
+    base->running--;
     schedule->failed = schedule->failed || !ok;
     schedule->stopped = schedule->stopped || !ok;
     if (++base->finished == base->count) {
-        drop_base(schedule, base);
+        shared_clear(base->shared);
+        base->shared = NULL;
+        schedule->bytes -= base->bytes;
+        schedule->open--;
     }
     if (ok) {
         schedule->ready[schedule->ready_count++] = (Ready){position, rows};
@@ -221,30 +208,23 @@ static void evaluate(Schedule *schedule, size_t position)
     }
 }
 
-/* inner: threads that one evaluation may use. */
-static void worker(Schedule *schedule, int inner)
+static bool work_on(void *context, size_t worker)
 {
+    Schedule *schedule = context;
     bool idle = false;
-    ref_thread_setup();
-    omp_set_num_threads(inner);
+    (void)worker;
     pthread_mutex_lock(&schedule->lock);
     while (!schedule->stopped && !idle) {
         size_t position = next_position(schedule, &idle);
-        if (position == schedule->work->count) {
-            if (!idle) {
-                pthread_cond_wait(&schedule->changed, &schedule->lock);
-            }
-            continue;
-        }
-        if (base_at(schedule, position)->state == BASE_READY) {
+        if (position < schedule->work->count) {
             evaluate(schedule, position);
-        } else {
-            make_base(schedule, base_at(schedule, position));
+            pthread_cond_broadcast(&schedule->changed);
+        } else if (!idle) {
+            pthread_cond_wait(&schedule->changed, &schedule->lock);
         }
-        pthread_cond_broadcast(&schedule->changed);
     }
     pthread_mutex_unlock(&schedule->lock);
-    ref_thread_clear();
+    return true;
 }
 
 static void clear(Schedule *schedule)
@@ -264,23 +244,6 @@ static void clear(Schedule *schedule)
     free(schedule);
 }
 
-/* Threads over points, and within each where there are few. */
-static void run_workers(Schedule *schedule, int threads)
-{
-    size_t count = schedule->work->count;
-    int points = count < (size_t)threads ? (int)count : threads, outer = points > 1 ? points : 1;
-    int levels = omp_get_max_active_levels(), before = omp_get_max_threads();
-    omp_set_max_active_levels(2);
-    if (outer == 1) { /* without a team, so that those within keep their threads */
-        worker(schedule, threads);
-        omp_set_num_threads(before);
-    } else {
-#pragma omp parallel num_threads(outer)
-        worker(schedule, threads / outer);
-    }
-    omp_set_max_active_levels(levels);
-}
-
 bool schedule_run(const Work *work, int threads, CommitRows *commit, void *context)
 {
     Schedule *schedule = need_zeros(1, sizeof *schedule);
@@ -297,7 +260,8 @@ bool schedule_run(const Work *work, int threads, CommitRows *commit, void *conte
     predict(schedule);
     pthread_mutex_init(&schedule->lock, NULL);
     pthread_cond_init(&schedule->changed, NULL);
-    run_workers(schedule, threads);
+    int workers = threads_over(work->count, threads);
+    (void)threads_each((size_t)workers, workers, threads / workers, work_on, schedule);
     pthread_cond_destroy(&schedule->changed);
     pthread_mutex_destroy(&schedule->lock);
     bool ok = !schedule->failed;

@@ -3,8 +3,7 @@
  *
  * A point starts in grid order as far as the bases and the memory allow: what is predicted for all
  * that is there and for the point itself must fit.  A base, which one thread makes while others go
- * on, stays until its group is done; where memory is short, the base that is needed last goes
- * first, and is made again.
+ * on, is made once, and stays until its group is done; there is always room for one of its points.
  */
 #ifndef HEADPROOF_HARNESS_EVALUATE_SCHEDULE_H
 #define HEADPROOF_HARNESS_EVALUATE_SCHEDULE_H

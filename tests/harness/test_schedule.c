@@ -20,7 +20,7 @@ bool __wrap_rows_evaluate(PointRows *rows, const Shared *shared, const Point *po
 
 static bool stands_in;
 static unsigned long long made[16]; /* the seeds of bases, as they were made */
-static size_t made_count;
+static size_t made_count, committed[16], committed_count;
 static atomic_int running, most;
 
 Shared *__wrap_shared_make(const Point *const *points, size_t count, double tape_room)
@@ -53,7 +53,8 @@ bool __wrap_rows_evaluate(PointRows *rows, const Shared *shared, const Point *po
 
 static bool commit(void *context, size_t index, PointRows *rows, bool more)
 {
-    (void)context, (void)index, (void)rows, (void)more;
+    (void)context, (void)rows, (void)more;
+    committed[committed_count++] = index;
     return true;
 }
 
@@ -75,7 +76,7 @@ static void run(const Grid *grid, double memory, int threads)
     }
     const Work work = {.grid = grid, .points = points, .count = grid->count, .memory = memory};
     stands_in = true;
-    made_count = 0;
+    made_count = committed_count = 0;
     atomic_store(&most, 0);
     assert_true(schedule_run(&work, threads, commit, NULL));
     stands_in = false;
@@ -97,8 +98,8 @@ static void a_point_has_a_layer_of_its_own(void **state)
     assert_int_equal(atomic_load(&most), 1);
 }
 
-/* Room for two bases of three: the one that is needed last goes, and is made again. */
-static void the_base_that_is_needed_last_goes(void **state)
+/* Room for two bases of three, and a point of each: the third waits until one is done with. */
+static void a_base_is_made_once(void **state)
 {
     static const char sections[] =
         "[a]\nseed = 1\nomega = 10\n[b]\nseed = 2\nomega = 10\n[c]\nseed = 3\nomega = 10\n"
@@ -108,10 +109,13 @@ static void the_base_that_is_needed_last_goes(void **state)
     file_write(given->file, sections, sizeof sections - 1);
     const PointBytes bytes =
         predicted(given_points(given, "FILE --construction linear --n 2 --d 2", 8));
-    run(&given->grid, 2 * (bytes.base + bytes.tape) + bytes.kernel + bytes.run, 1);
-    static const unsigned long long expected[] = {1, 2, 3, 1};
-    assert_int_equal(made_count, 4);
+    run(&given->grid, 2 * (bytes.base + bytes.tape + bytes.kernel + bytes.run), 1);
+    static const unsigned long long expected[] = {1, 2, 3};
+    static const size_t order[] = {0, 1, 7, 2, 3, 4, 5, 6};
+    assert_int_equal(made_count, 3);
     assert_memory_equal(made, expected, sizeof expected);
+    assert_int_equal(committed_count, 8);
+    assert_memory_equal(committed, order, sizeof order);
 }
 
 /* Without a reference no r(T) is made, unless another point of the group asks. */
@@ -136,7 +140,7 @@ SUBJECT(schedule)
 {
     const struct CMUnitTest tests[] = {
         GIVEN_TEST(a_point_has_a_layer_of_its_own),
-        GIVEN_TEST(the_base_that_is_needed_last_goes),
+        GIVEN_TEST(a_base_is_made_once),
         GIVEN_TEST(nothing_of_the_reference_is_made),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

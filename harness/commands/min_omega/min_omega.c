@@ -14,6 +14,7 @@
 #include "../../base/ticker.h"
 #include "../../evaluate/omega_print.h"
 #include "../../evaluate/predict.h"
+#include "../../evaluate/threads.h"
 #include "../commands.h"
 #include "../outcome.h"
 
@@ -78,7 +79,7 @@ typedef struct {
     Search **searches; /* [count] */
     bool *over;        /* [count] */
     double *seconds;   /* [grid->count], at a search's first point */
-    size_t count, begun, written;
+    size_t count, written;
     int status;
     Progress progress;
     pthread_mutex_t progress_lock; /* of the progress; within the other where both are held */
@@ -119,35 +120,26 @@ static void end(Searches *all, size_t i, bool ok)
     }
 }
 
-static void worker(Searches *all)
+static bool run_search(void *context, size_t i)
 {
-    ref_thread_setup();
+    Searches *all = context;
+    bool ok = search_run(all->searches[i], all->memory, &all->progress, &all->progress_lock);
     pthread_mutex_lock(&all->lock);
-    while (all->status == 0 && all->begun < all->count) {
-        size_t i = all->begun++;
-        pthread_mutex_unlock(&all->lock);
-        bool ok = search_run(all->searches[i], all->memory, &all->progress, &all->progress_lock);
-        pthread_mutex_lock(&all->lock);
-        end(all, i, ok);
-    }
+    end(all, i, ok);
+    bool more = all->status == 0;
     pthread_mutex_unlock(&all->lock);
-    ref_thread_clear();
+    return more;
 }
 
 /* Threads over searches, and within each where there are few. */
 static void run_all(Searches *all, int threads)
 {
-    int outer = all->count < (size_t)threads ? (int)all->count : threads;
+    int outer = threads_over(all->count, threads);
     for (size_t i = 0; i < all->count; i++) {
         all->searches[i]->seeds.threads = threads / outer;
     }
     all->memory /= outer;
-    if (outer == 1) { /* without a team, so that those within keep their threads */
-        worker(all);
-        return;
-    }
-#pragma omp parallel num_threads(outer)
-    worker(all);
+    (void)threads_each(all->count, outer, threads / outer, run_search, all); /* end says why */
 }
 
 /* 0, or 99 after a message. */
