@@ -12,6 +12,7 @@
 #include "../../memory/need.h"
 #include "../base/progress.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,47 +22,64 @@
 #define SECONDS 60
 #define CLOSER 0.1
 
+/* Which values of an axis are tried: all; those that are not the model's own; of numbers the
+ * nearest two of those. */
+typedef enum { ALL_VALUES, OTHERS, NEAREST } Values;
+
 typedef struct {
     const WitnessModel *base;
     WitnessModel model; /* what is tried */
     size_t window;      /* is compared first */
+    Values values;
     WitnessWorst worst; /* of what was tried last */
-    double least;
-    char closest[160], found[160];
+    WitnessFit fit;
+    const char
+        *between; /* of fit.fitting; NULL: the first that agrees is looked for, and not long */
     bool over, late, failed; /* nothing else is to be tried; there was no time; a layer is absent */
     double began;
-    uint64_t open; /* bit a: axis a is given every value */
 } Trials;
 
-/* Is self->model a reading that the witness agrees with? */
-static bool agrees(Trials *self)
+static void add(char text[WITNESS_TEXT], const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void add(char text[WITNESS_TEXT], const char *format, ...)
 {
-    self->failed = !witness_compare(&self->worst, &self->model, self->window, false);
-    self->over = self->over || self->failed;
-    return !self->failed && self->worst.difference <= self->worst.allowed;
+    va_list arguments;
+    size_t used = strlen(text);
+    va_start(arguments, format);
+    vsnprintf(text + used, WITNESS_TEXT - used, format, arguments);
+    va_end(arguments);
 }
 
-/* Tries self->model as what mends the file's. */
+/* Tries self->model, a reading in words. */
 static void try_it(Trials *self, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 static void try_it(Trials *self, const char *format, ...)
 {
-    char text[160];
+    WitnessFit *fit = &self->fit;
+    char words[WITNESS_TEXT];
     va_list arguments;
     if (self->over) {
         return;
     }
     va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
+    vsnprintf(words, sizeof words, format, arguments);
     va_end(arguments);
-    if (agrees(self)) {
-        memcpy(self->found, text, sizeof text);
-        self->over = true;
-    } else if (!self->failed && self->worst.difference < self->least) {
-        self->least = self->worst.difference;
-        memcpy(self->closest, text, sizeof text);
+    self->failed = !witness_compare(&self->worst, &self->model, self->window, false);
+    bool agrees = !self->failed && self->worst.difference <= self->worst.allowed;
+    if (agrees) {
+        for (Axis axis = 0; axis < AXIS_COUNT && fit->count == 0; axis++) {
+            fit->chosen[axis] = point_get(&self->model.point, axis);
+        }
+        add(fit->fitting, "%s%s", fit->count++ > 0 ? self->between : "", words);
+    } else if (!self->failed && !(self->worst.difference >= fit->least)) {
+        fit->least = self->worst.difference;
+        fit->allowed = self->worst.allowed;
+        memcpy(fit->closest, words, sizeof words);
     }
-    self->late = !self->over && clock_seconds() - self->began > SECONDS;
+    bool hurries = self->between == NULL;
+    self->over = self->failed || (agrees && hurries);
+    self->late = !self->over && hurries && clock_seconds() - self->began > SECONDS;
     self->over = self->over || self->late;
 }
 
@@ -111,18 +129,19 @@ static size_t list_values(AxisValue values[VALUES_MOST], const ModelFile *file, 
     return count;
 }
 
-/* The others than the model's own, of numbers the nearest two where `near`; none beside a mask that
- * no file has. */
-static size_t list_others(AxisValue values[VALUES_MOST], const WitnessModel *model, Axis axis,
-                          bool near)
+/* Those that are tried; none beside the model's own where that is a mask that no file has. */
+static size_t list_tried(AxisValue values[VALUES_MOST], const Trials *self, Axis axis)
 {
-    const AxisValue own = point_get(&model->point, axis);
-    size_t all = list_values(values, model->point.source->file, axis), at = 0, count = 0;
+    const AxisValue own = point_get(&self->base->point, axis);
+    size_t all = list_values(values, self->base->point.source->file, axis), at = 0, count = 0;
     while (at < all && value_compare(&values[at], &own) < 0) {
         at++;
     }
-    bool word = own.form == FORM_WORD;
+    bool word = own.form == FORM_WORD, near = self->values == NEAREST;
     size_t above = at + (at < all && value_compare(&values[at], &own) == 0);
+    if (self->values == ALL_VALUES) {
+        return all;
+    }
     for (size_t i = 0; i < all && (!word || at < all); i++) {
         if ((i < at || i >= above) && (word || !near || i + 1 == at || i == above)) {
             values[count++] = values[i];
@@ -165,75 +184,55 @@ void witness_set(WitnessModel *model, Axis axis, AxisValue value)
     point_set(&model->point, axis, value);
 }
 
-/* text [VALUE_TEXT] */
-static const char *value_text(char *text, Axis axis, AxisValue value)
+/* Tries every choice of values of these axes, from axes[i] on; words: of those chosen already. */
+static void try_values(Trials *self, uint64_t of, size_t i, const char *words)
 {
-    value_print(text, &axis_info(axis)->domain, value);
-    return text;
-}
-
-static void try_axes(Trials *self)
-{
-    char text[VALUE_TEXT];
     AxisValue values[VALUES_MOST];
-    for (size_t i = 0; i < AXES; i++) {
-        const Axis axis = axes[i];
-        size_t count = list_others(values, self->base, axis, false);
-        for (size_t k = 0; k < count && !self->over; k++) {
-            witness_set(&self->model, axis, values[k]);
-            try_it(self, "%s %s", axis_info(axis)->name, value_text(text, axis, values[k]));
-        }
-        if (count > 0) {
-            witness_set(&self->model, axis, point_get(&self->base->point, axis));
-        }
+    char text[VALUE_TEXT], longer[WITNESS_TEXT];
+    while (i < AXES && (of >> axes[i] & 1) == 0) {
+        i++;
     }
-}
-
-static void add(char text[WITNESS_TEXT], const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static void add(char text[WITNESS_TEXT], const char *format, ...)
-{
-    va_list arguments;
-    size_t used = strlen(text);
-    va_start(arguments, format);
-    vsnprintf(text + used, WITNESS_TEXT - used, format, arguments);
-    va_end(arguments);
+    if (i == AXES) {
+        try_it(self, "%s", words);
+        return;
+    }
+    const Axis axis = axes[i];
+    const AxisInfo *info = axis_info(axis);
+    size_t count = list_tried(values, self, axis);
+    for (size_t k = 0; k < count && !self->over; k++) {
+        witness_set(&self->model, axis, values[k]);
+        value_print(text, &info->domain, values[k]);
+        snprintf(longer, sizeof longer, "%s%s%s%s%.100s", words, words[0] != '\0' ? ", " : "",
+                 self->values != NEAREST ? info->name : "", self->values != NEAREST ? " " : "",
+                 text);
+        try_values(self, of, i + 1, longer);
+    }
+    if (count > 0) {
+        witness_set(&self->model, axis, point_get(&self->base->point, axis));
+    }
 }
 
 bool witness_untold(char *text, bool *assumed, const WitnessModel *model, bool heads)
 {
-    const ModelFile *file = model->point.source->file;
-    Trials self = {.base = model, .model = *model};
-    AxisValue values[VALUES_MOST];
-    char own_text[VALUE_TEXT], other[VALUE_TEXT];
+    char own[VALUE_TEXT];
+    bool ok = true;
     text[0] = '\0';
     *assumed = false;
-    for (size_t i = 0; i < AXES; i++) {
-        const Axis axis = axes[i];
-        const AxisValue own = point_get(&model->point, axis);
-        size_t count = heads || axis != AXIS_HEADS ? list_others(values, model, axis, true) : 0;
-        bool first = true;
-        for (size_t k = 0; k < count && !self.over; k++) {
-            witness_set(&self.model, axis, values[k]);
-            if (!agrees(&self)) {
-                continue;
-            }
-            value_text(other, axis, values[k]);
-            *assumed = *assumed || model_file_is_usual(file, axis_info(axis)->name);
-            if (first) {
-                add(text, "%s%s %s from %s", text[0] != '\0' ? ", " : "", axis_info(axis)->name,
-                    value_text(own_text, axis, own), other);
-            } else {
-                add(text, " or %s", other);
-            }
-            first = false;
+    for (size_t i = 0; i < AXES && ok; i++) {
+        const AxisInfo *info = axis_info(axes[i]);
+        Trials self = {.base = model, .model = *model, .values = NEAREST, .between = " or "};
+        if (heads || axes[i] != AXIS_HEADS) {
+            try_values(&self, (uint64_t)1 << axes[i], i, "");
         }
-        if (count > 0) {
-            witness_set(&self.model, axis, own);
+        if (self.fit.count > 0) {
+            *assumed = *assumed || model_file_is_usual(model->point.source->file, info->name);
+            value_print(own, &info->domain, point_get(&model->point, axes[i]));
+            add(text, "%s%s %s from %s", text[0] != '\0' ? ", " : "", info->name, own,
+                self.fit.fitting);
         }
+        ok = !self.failed;
     }
-    return !self.failed;
+    return ok;
 }
 
 double witness_count(char *text, const WitnessModel *model, uint64_t open)
@@ -251,46 +250,11 @@ double witness_count(char *text, const WitnessModel *model, uint64_t open)
     return readings;
 }
 
-/* Gives the open axes from axes[i] on every value. */
-static void fit_from(WitnessFit *fit, Trials *self, size_t i, const char *words)
-{
-    AxisValue values[VALUES_MOST];
-    char text[VALUE_TEXT], longer[WITNESS_TEXT];
-    while (i < AXES && (self->open >> axes[i] & 1) == 0) {
-        i++;
-    }
-    if (i < AXES) {
-        size_t count = list_values(values, self->base->point.source->file, axes[i]);
-        for (size_t k = 0; k < count && !self->over; k++) {
-            witness_set(&self->model, axes[i], values[k]);
-            snprintf(longer, sizeof longer, "%s%s%s %.100s", words, words[0] != '\0' ? ", " : "",
-                     axis_info(axes[i])->name, value_text(text, axes[i], values[k]));
-            fit_from(fit, self, i + 1, longer);
-        }
-        return;
-    }
-    if (agrees(self)) {
-        for (size_t a = 0; a < AXES && fit->count == 0; a++) {
-            fit->chosen[axes[a]] = point_get(&self->model.point, axes[a]);
-        }
-        add(fit->fitting, "%s%s", fit->count++ > 0 ? "; " : "", words);
-    }
-    if (fit->closest[0] == '\0' || self->worst.difference < fit->least) {
-        fit->least = self->worst.difference;
-        fit->allowed = self->worst.allowed;
-        snprintf(fit->closest, sizeof fit->closest, "%s", words);
-    }
-}
-
 bool witness_fit(WitnessFit *fit, const WitnessModel *model, uint64_t open)
 {
-    Trials self = {.base = model, .model = *model, .open = open};
-    const AxisValue heads = point_get(&model->point, AXIS_HEADS);
-    *fit = (WitnessFit){.count = 0};
-    fit_from(fit, &self, 0, "");
-    if ((open >> AXIS_HEADS & 1) != 0) {
-        witness_set(&self.model, AXIS_HEADS, heads);
-    }
+    Trials self = {.base = model, .model = *model, .fit.least = NAN, .between = "; "};
+    try_values(&self, open, 0, "");
+    *fit = self.fit;
     return !self.failed;
 }
 
@@ -394,38 +358,39 @@ static void change(const ModelFile *file, const Change *it)
     }
 }
 
-static void try_change(Trials *self, Change it, const char *text)
-{
-    const ModelFile *file = self->base->point.source->file;
-    if (!self->over) {
-        change(file, &it);
-        try_it(self, "%s", text);
-        change(file, &it);
-    }
-}
-
-static void try_transposed(Trials *self)
+static void try_change(Trials *self, Change it)
 {
     const ModelFile *file = self->base->point.source->file;
     Matrix list[MATRICES];
-    char text[160];
-    size_t count = list_matrices(list, file, 0);
-    for (size_t i = 0; i < count; i++) {
-        for (int each = 0; each < 2; each++) {
-            if (can_transpose(&list[i], each != 0)) {
-                snprintf(text, sizeof text, "%s transposed%s, in every layer", list[i].name,
-                         each != 0 ? " head by head" : "");
-                try_change(self, (Change){i, each != 0, 0, 0}, text);
-            }
-        }
+    if (self->over) {
+        return;
     }
+    list_matrices(list, file, 0);
+    change(file, &it);
+    if (it.place == ALL) { /* as files of one `nn.Linear` convention have them */
+        try_it(self, "all square matrices transposed, in every layer");
+    } else if (it.a != it.b) {
+        try_it(self, "heads %zu and %zu of %s swapped", it.a, it.b, list[it.place].name);
+    } else {
+        try_it(self, "%s transposed%s, in every layer", list[it.place].name,
+               it.each ? " head by head" : "");
+    }
+    change(file, &it);
 }
 
 static void try_transpositions(Trials *self)
 {
     ModelFile *file = self->base->point.source->file;
     const bool tied = file->tied;
-    try_transposed(self);
+    Matrix list[MATRICES];
+    size_t count = list_matrices(list, file, 0);
+    for (size_t i = 0; i < count; i++) {
+        for (int each = 0; each < 2; each++) {
+            if (can_transpose(&list[i], each != 0)) {
+                try_change(self, (Change){i, each != 0, 0, 0});
+            }
+        }
+    }
     if (file->W_U != NULL && file->d == file->classes) {
         file->tied = !tied;
         try_it(self, "the unembedding (W_U, lm_head) transposed");
@@ -439,8 +404,7 @@ static void try_transpositions(Trials *self)
         transpose(&embedding, false);
         file->tied = tied;
     }
-    /* As files of one `nn.Linear` convention have them. */
-    try_change(self, (Change){ALL, false, 0, 0}, "all square matrices transposed, in every layer");
+    try_change(self, (Change){ALL, false, 0, 0});
 }
 
 static void try_positions(Trials *self)
@@ -465,15 +429,10 @@ static void try_positions(Trials *self)
 static void try_orders(Trials *self)
 {
     const ModelFile *file = self->base->point.source->file;
-    Matrix list[MATRICES];
-    char text[160];
-    list_matrices(list, file, 0);
     for (size_t place = 0; place < 4 && file->heads > 1 && !file->merged; place++) {
         for (size_t a = 0; a < file->heads; a++) {
             for (size_t b = a + 1; b < file->heads; b++) {
-                snprintf(text, sizeof text, "heads %zu and %zu of %s swapped", a, b,
-                         list[place].name);
-                try_change(self, (Change){place, false, a, b}, text);
+                try_change(self, (Change){place, false, a, b});
             }
         }
     }
@@ -528,21 +487,24 @@ bool witness_causes(char *text, const WitnessModel *model, const WitnessWorst *w
     Trials self = {.base = model,
                    .model = *model,
                    .window = worst->window,
-                   .least = worst->difference * CLOSER,
+                   .values = OTHERS,
+                   .fit.least = worst->difference * CLOSER,
                    .began = clock_seconds()};
     const ModelFile *file = model->point.source->file;
     char absent[160];
     try_transpositions(&self);
-    try_axes(&self);
+    for (size_t i = 0; i < AXES; i++) {
+        try_values(&self, (uint64_t)1 << axes[i], i, "");
+    }
     try_positions(&self);
     try_orders(&self);
     try_tied(&self);
     list_absent(absent, sizeof absent, file);
     text[0] = '\0';
-    if (self.found[0] != '\0') {
-        add(text, "what mends it: %s", self.found);
-    } else if (self.closest[0] != '\0') {
-        add(text, "what comes closest, to %.2e: %s", self.least, self.closest);
+    if (self.fit.count > 0) {
+        add(text, "what mends it: %s", self.fit.fitting);
+    } else if (self.fit.closest[0] != '\0') {
+        add(text, "what comes closest, to %.2e: %s", self.fit.least, self.fit.closest);
     } else {
         add(text,
             "%s change of a square matrix, scale, activation, heads, norms, eps, mask or positions "
