@@ -183,27 +183,21 @@ bool ensemble_each(Ensemble *ensemble, double omega, MemberWork *work, void *con
     return each_member(ensemble->count, (Question){ensemble, omega, work, context, NULL});
 }
 
-/* The error that is asked of every member. */
-typedef struct {
-    Ensemble *ensemble;
-    ErrorKind kind;
-    Norm norm;
-} Asked;
-
 static bool member_error(void *context, size_t i, const Shared *shared, const Point *point)
 {
-    const Asked *asked = context;
+    const Ensemble *ensemble = context;
     Point judged = *point;
-    judged.judge = asked->kind;
-    judged.norm = asked->norm;
-    return point_worst_cell(&asked->ensemble->errors[i], shared, &judged);
+    judged.judge = ensemble->kind;
+    judged.norm = ensemble->norm;
+    return point_worst_cell(&ensemble->errors[i], shared, &judged);
 }
 
 bool ensemble_worst(Ensemble *ensemble, RefCell *worst, double omega, ErrorKind kind, Norm norm)
 {
-    Asked asked = {ensemble, kind, norm};
     mpfr_exp_t off = mpfr_get_emin_min();
-    if (!ensemble_each(ensemble, omega, member_error, &asked)) {
+    ensemble->kind = kind;
+    ensemble->norm = norm;
+    if (!ensemble_each(ensemble, omega, member_error, ensemble)) {
         return false;
     }
     worst->state = CELL_ZERO;

@@ -24,6 +24,8 @@ struct Ensemble {
     Shared **shared;      /* [count] what a member's evaluations share; NULL from kept on, and then
                              made anew at every use, as all are where tau is searched */
     RefCell *errors;      /* [count] of the last evaluation */
+    ErrorKind kind;       /* of it */
+    Norm norm;
     size_t count, kept;
     double bits_omega; /* bases have the bits for the construction error at this Omega */
     double tape_room;  /* see shared_make: what leaves room for all members' */

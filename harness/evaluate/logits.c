@@ -219,12 +219,6 @@ void logits_sum(Logits *logits)
     }
 }
 
-/* A search's question at one Omega: m(T') or m(T) of all inputs. */
-typedef struct {
-    Logits *logits;
-    bool native;
-} Comparing;
-
 /* One position of a search; only what is judged of it is worked out. */
 static void compare_one(Logits *logits, Position *known, const PositionLogits *row)
 {
@@ -287,15 +281,14 @@ void logits_take(Logits *logits, size_t i, const Point *point, const RefLayer *l
 
 static bool compare_member(void *context, size_t i, const Shared *shared, const Point *point)
 {
-    Comparing *comparing = context;
-    Logits *logits = comparing->logits;
+    Logits *logits = context;
     const size_t n = logits->inputs->n, d = logits->unembedding.d;
     const Layout *layout = &shared->pair.original.layout;
     size_t content = layout_content(layout);
     double *x = need_zeros(n, d * sizeof *x);
     MachineView view = {x, d};
     bool ok = true;
-    if (comparing->native) {
+    if (logits->native) {
         size_t last = shared->pair.original.depth - 1;
         view = (MachineView){shared_original(shared, point) + last * n * content, content};
     } else {
@@ -311,9 +304,9 @@ static bool compare_member(void *context, size_t i, const Shared *shared, const 
 
 bool logits_compare_all(Logits *logits, Ensemble *ensemble, double omega, bool native)
 {
-    Comparing comparing = {logits, native};
+    logits->native = native;
     logits->errors = (LogitErrors){.kl.state = CELL_ABSENT};
-    return ensemble_each(ensemble, omega, compare_member, &comparing);
+    return ensemble_each(ensemble, omega, compare_member, logits);
 }
 
 void logit_errors_judged(mpfr_ptr worst, const LogitErrors *errors, JudgeOf of)

@@ -40,6 +40,7 @@ typedef struct {
     double margin;        /* the smallest, over positions compared so far */
     LogitErrors errors;   /* of positions compared, until they are set to zero */
     JudgeOf judged;       /* what a search compares */
+    bool native;          /* of m(T), not of m(T') */
     pthread_mutex_t lock; /* of margin and errors */
 } Logits;
 

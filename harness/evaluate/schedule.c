@@ -15,15 +15,9 @@
 typedef struct {
     size_t *positions; /* [count], of its points that are evaluated; they start in this order */
     size_t count, started, running, finished;
-    Shared *shared; /* NULL: it is not made yet, or all its points are finished */
-    double bytes;   /* predicted: of it, and of the largest point, for one that may always start */
+    Shared *shared;        /* NULL: it is not made yet, or all its points are finished */
+    double bytes, largest; /* predicted: of it, and of the largest of its points besides */
 } Base;
-
-/* A point that is evaluated, and its rows until they are committed. */
-typedef struct {
-    size_t position;
-    PointRows rows;
-} Ready;
 
 typedef struct {
     const Work *work;
@@ -32,11 +26,11 @@ typedef struct {
     size_t *positions;   /* owns what the bases' positions point into */
     double *point_bytes; /* [count], predicted: what each point takes besides its base */
     double bytes;        /* predicted: of all bases and points that are there */
-    bool *started;       /* [count] */
     size_t next;         /* every point before it has started */
     size_t open;         /* bases that are there or being made */
     size_t first;        /* all of the bases before it are finished */
-    Ready *ready;        /* [ready_count], in the order in which they were evaluated */
+    PointRows *rows;     /* [count] until they are committed */
+    size_t *ready;       /* [ready_count] positions, in the order in which they were evaluated */
     size_t ready_count, committed;
     pthread_mutex_t lock; /* of all this */
     pthread_cond_t changed;
@@ -78,7 +72,6 @@ static void fill_bases(Schedule *schedule)
  * besides. */
 static void predict(Schedule *schedule)
 {
-    double *largest = need_zeros(schedule->groups.count + 1, sizeof *largest); /* points */
     for (size_t p = 0; p < schedule->work->count; p++) {
         PointBytes bytes;
         const char *reason;
@@ -86,31 +79,36 @@ static void predict(Schedule *schedule)
         Base *base = base_at(schedule, p);
         double room = shared_tape_room(schedule->work->memory, base->count);
         double all = bytes.tape <= room ? bytes.base + bytes.tape : bytes.base;
-        size_t g = (size_t)(base - schedule->bases);
         schedule->point_bytes[p] = bytes.kernel + bytes.run + bytes.layer;
         base->bytes = fmax(base->bytes, all);
-        largest[g] = fmax(largest[g], schedule->point_bytes[p]);
+        base->largest = fmax(base->largest, schedule->point_bytes[p]);
     }
-    for (size_t g = 0; g < schedule->groups.count; g++) {
-        schedule->bases[g].bytes += largest[g];
-    }
-    free(largest);
 }
 
-/* What a point takes beside what its base holds for one of its points. */
+/* What a point takes more.  There is room for the largest beside every base, so that one of its
+ * points may always start. */
 static double own_bytes(const Schedule *schedule, size_t position)
 {
-    return base_at(schedule, position)->running > 0 ? schedule->point_bytes[position] : 0;
+    const Base *base = base_at(schedule, position);
+    return base->started == 0  ? base->bytes + base->largest
+           : base->running > 0 ? schedule->point_bytes[position]
+                               : 0;
 }
 
-/* Is there room for the point, and for its base where that is none yet?  What nothing is beside
- * may always start: it was found to fit alone. */
+/* What nothing is beside may start, too: it was found to fit alone. */
 static bool may_start(const Schedule *schedule, size_t position)
 {
     const Base *base = base_at(schedule, position);
-    double bytes = base->started == 0 ? base->bytes : own_bytes(schedule, position);
+    double more = own_bytes(schedule, position);
     bool making = base->started > 0 && base->shared == NULL;
-    return !making && (schedule->open == 0 || schedule->bytes + bytes <= schedule->work->memory);
+    bool fits = more == 0 || schedule->bytes + more <= schedule->work->memory;
+    return !making && (fits || schedule->open == 0);
+}
+
+static bool has_started(const Schedule *schedule, size_t position)
+{
+    const Base *base = base_at(schedule, position);
+    return base->started == base->count || base->positions[base->started] > position;
 }
 
 /* The position to begin with: the next; where that has to wait, one of a base that is there, else
@@ -119,7 +117,7 @@ static size_t next_position(Schedule *schedule, bool *idle)
 {
     size_t count = schedule->work->count, groups = schedule->groups.count;
     const Base *bases = schedule->bases;
-    while (schedule->next < count && schedule->started[schedule->next]) {
+    while (schedule->next < count && has_started(schedule, schedule->next)) {
         schedule->next++;
     }
     while (schedule->first < groups &&
@@ -147,7 +145,6 @@ static void make_base(Schedule *schedule, Base *base)
 {
     const PointGroup *group = &schedule->groups.groups[base - schedule->bases];
     schedule->open++;
-    schedule->bytes += base->bytes;
     pthread_mutex_unlock(&schedule->lock);
     Shared *made = shared_make(group->points, group->count,
                                shared_tape_room(schedule->work->memory, base->count));
@@ -164,13 +161,13 @@ static void commit_ready(Schedule *schedule)
     }
     schedule->committing = true;
     while (!schedule->stopped && schedule->committed < schedule->ready_count) {
-        Ready *ready = &schedule->ready[schedule->committed++];
+        size_t position = schedule->ready[schedule->committed++];
+        PointRows *rows = &schedule->rows[position];
         bool more = schedule->committed < schedule->ready_count;
         pthread_mutex_unlock(&schedule->lock);
-        bool ok = schedule->commit(schedule->context, schedule->work->points[ready->position],
-                                   &ready->rows, more);
+        bool ok = schedule->commit(schedule->context, schedule->work->points[position], rows, more);
         pthread_mutex_lock(&schedule->lock);
-        ready->rows = (PointRows){0}; /* they are the caller's */
+        *rows = (PointRows){0}; /* they are the caller's */
         schedule->stopped = schedule->stopped || !ok;
         pthread_cond_broadcast(&schedule->changed);
     }
@@ -181,16 +178,16 @@ static void evaluate(Schedule *schedule, size_t position)
 {
     Base *base = base_at(schedule, position);
     double bytes = own_bytes(schedule, position);
-    PointRows rows;
-    schedule->started[position] = true;
-    base->running++;
+    PointRows *rows = &schedule->rows[position];
     schedule->bytes += bytes;
+    base->running++;
     if (base->started++ == 0) {
         make_base(schedule, base);
+        bytes = 0; /* they stay as long as the base */
     }
     pthread_mutex_unlock(&schedule->lock);
     bool ok =
-        base->shared != NULL && rows_evaluate(&rows, base->shared, point_at(schedule, position));
+        base->shared != NULL && rows_evaluate(rows, base->shared, point_at(schedule, position));
     pthread_mutex_lock(&schedule->lock);
     schedule->bytes -= bytes;
     base->running--;
@@ -199,11 +196,11 @@ static void evaluate(Schedule *schedule, size_t position)
     if (++base->finished == base->count) {
         shared_clear(base->shared);
         base->shared = NULL;
-        schedule->bytes -= base->bytes;
+        schedule->bytes -= base->bytes + base->largest;
         schedule->open--;
     }
     if (ok) {
-        schedule->ready[schedule->ready_count++] = (Ready){position, rows};
+        schedule->ready[schedule->ready_count++] = position;
         commit_ready(schedule);
     }
 }
@@ -232,15 +229,15 @@ static void clear(Schedule *schedule)
     for (size_t g = 0; g < schedule->groups.count; g++) {
         shared_clear(schedule->bases[g].shared);
     }
-    for (size_t i = 0; i < schedule->ready_count; i++) {
-        rows_clear(&schedule->ready[i].rows);
+    for (size_t i = 0; i < schedule->work->count; i++) {
+        rows_clear(&schedule->rows[i]);
     }
+    free(schedule->rows);
     free(schedule->ready);
     point_groups_clear(&schedule->groups);
     free(schedule->bases);
     free(schedule->positions);
     free(schedule->point_bytes);
-    free(schedule->started);
     free(schedule);
 }
 
@@ -254,7 +251,7 @@ bool schedule_run(const Work *work, int threads, CommitRows *commit, void *conte
     schedule->bases = need_zeros(schedule->groups.count + 1, sizeof *schedule->bases);
     schedule->positions = need_zeros(work->count + 1, sizeof *schedule->positions);
     schedule->point_bytes = need_zeros(work->count + 1, sizeof *schedule->point_bytes);
-    schedule->started = need_zeros(work->count + 1, sizeof *schedule->started);
+    schedule->rows = need_zeros(work->count + 1, sizeof *schedule->rows);
     schedule->ready = need_zeros(work->count + 1, sizeof *schedule->ready);
     fill_bases(schedule);
     predict(schedule);

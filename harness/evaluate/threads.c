@@ -13,27 +13,14 @@ int threads_over(size_t items, int threads)
     return over > 1 ? over : 1;
 }
 
-static void begin(int inner)
-{
-    ref_thread_setup();
-    omp_set_num_threads(inner);
-}
-
-/* Threads of a team within a team end with it, and what MPFR keeps for them would stay. */
-static void end(void)
-{
-    if (omp_get_level() > 1 && omp_get_thread_num() > 0) {
-        ref_thread_clear();
-    }
-}
-
 bool threads_each(size_t items, int threads, int inner, ThreadsWork *work, void *context)
 {
     int before = omp_get_max_threads();
     bool ok = true;
     omp_set_max_active_levels(omp_get_active_level() + 2);
     if (threads == 1) { /* without a team, so that those within keep their threads */
-        begin(inner);
+        ref_thread_setup();
+        omp_set_num_threads(inner);
         for (size_t i = 0; ok && i < items; i++) {
             ok = work(context, i);
         }
@@ -42,12 +29,15 @@ bool threads_each(size_t items, int threads, int inner, ThreadsWork *work, void 
     }
 #pragma omp parallel num_threads(threads) reduction(&& : ok)
     {
-        begin(inner);
+        ref_thread_setup();
+        omp_set_num_threads(inner);
 #pragma omp for schedule(dynamic) nowait
         for (size_t i = 0; i < items; i++) {
             ok = ok && work(context, i);
         }
-        end();
+        if (omp_get_level() > 1 && omp_get_thread_num() > 0) { /* it ends with a team in a team */
+            ref_thread_clear();
+        }
     }
     return ok;
 }

@@ -116,6 +116,9 @@ static void a_base_is_made_once(void **state)
     assert_memory_equal(made, expected, sizeof expected);
     assert_int_equal(committed_count, 8);
     assert_memory_equal(committed, order, sizeof order);
+    run(&given->grid, 1, 2); /* what is found to fit alone goes on, whatever is foretold of it */
+    assert_int_equal(made_count, 3);
+    assert_int_equal(committed_count, 8);
 }
 
 /* Without a reference no r(T) is made, unless another point of the group asks. */
