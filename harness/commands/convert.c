@@ -272,7 +272,7 @@ int command_convert(const Grid *grid, const RunOptions *run)
     if (status != 0) {
         return status;
     }
-    if (layers_build(&pair, &layers, &point.spec, point.source) != CASE_OK) {
+    if (layers_build(&pair, &layers, &point.spec, point.source, NULL) != CASE_OK) {
         return memory_fault();
     }
     status = write_converted(&pair, &point, &said, run);

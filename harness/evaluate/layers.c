@@ -112,11 +112,6 @@ static void leave(ModelLayers *functions, size_t layer)
     pthread_mutex_unlock(&layers->lock);
 }
 
-void layers_share(Layers *layers, RefWeights *weights)
-{
-    layers->weights = weights;
-}
-
 void layers_slots(Layers *layers, size_t slots)
 {
     slots_set(&layers->slots, slots);
@@ -152,7 +147,7 @@ bool layers_come_and_go(const CaseSpec *spec, const ModelSource *source)
 }
 
 CaseStatus layers_build(Pair *pair, Layers **layers, const CaseSpec *spec,
-                        const ModelSource *source)
+                        const ModelSource *source, RefWeights *weights)
 {
     const char *reason;
     *layers = NULL;
@@ -163,6 +158,7 @@ CaseStatus layers_build(Pair *pair, Layers **layers, const CaseSpec *spec,
     *made = (Layers){.functions = {enter, leave, take},
                      .pair = pair,
                      .spec = *spec,
+                     .weights = weights,
                      .file = is_streamed(source) ? source->file : NULL,
                      .paged = paged_make(spec->depth, spec->held, fill, made),
                      .there = need_zeros(spec->depth, sizeof *made->there),

@@ -14,16 +14,15 @@ typedef struct Layers Layers;
 bool layers_come_and_go(const CaseSpec *spec, const ModelSource *source);
 
 /* case_build of a case whose weights are from source, or, NULL, drawn.  *layers: what its layers
- * come from, NULL where all are there.  *pair stays where it is until layers_clear, which is called
- * before case_clear. */
+ * come from, NULL where all are there.  weights: the store of those that are packed, from which a
+ * layer's are dropped when it goes; or NULL.  *pair stays where it is until layers_clear, which is
+ * called before case_clear. */
 CaseStatus layers_build(Pair *pair, Layers **layers, const CaseSpec *spec,
-                        const ModelSource *source) __attribute__((warn_unused_result));
+                        const ModelSource *source, RefWeights *weights)
+    __attribute__((warn_unused_result));
 
 /* NULL is fine. */
 void layers_clear(Layers *layers);
-
-/* The store of the pair's packed weights: those of a layer are dropped when it goes. */
-void layers_share(Layers *layers, RefWeights *weights);
 
 /* From here on so many threads may be in layers at once (0: all): each holds a slot (base/slots.h)
  * from the first layer that it enters until layers_release, so that a layer is fetched once for

@@ -205,15 +205,19 @@ static Shared *finish(Shared *made, const Sharing *of)
     return made;
 }
 
-/* The models alone.  The case was outlined before any work: it is not rejected now. */
-static Shared *make_models(const CaseSpec *spec, const ModelSource *source, double bytes)
+/* The models alone.  family: packed weights go with their layer.  The case was outlined before any
+ * work: it is not rejected now. */
+static Shared *make_models(const CaseSpec *spec, const ModelSource *source, double bytes,
+                           bool family)
 {
     Shared *made = need_zeros(1, sizeof *made);
-    if (layers_build(&made->pair, &made->layers, spec, source) != CASE_OK) {
+    made->weights = ref_weights_make(bytes);
+    if (layers_build(&made->pair, &made->layers, spec, source, family ? made->weights : NULL) !=
+        CASE_OK) {
+        ref_weights_clear(made->weights);
         free(made);
         return NULL;
     }
-    made->weights = ref_weights_make(bytes);
     return made;
 }
 
@@ -221,17 +225,13 @@ Shared *shared_make(const Point *const *points, size_t count, double tape_room)
 {
     CaseSpec spec = points[0]->spec;
     spec.each = each_at_once;
-    Shared *made = make_models(&spec, points[0]->source, 0);
+    Shared *made = make_models(&spec, points[0]->source, 0, false);
     return made != NULL ? finish(made, &(Sharing){points, count, tape_room}) : NULL;
 }
 
 Shared *shared_make_family(const Point *member, double bytes)
 {
-    Shared *family = make_models(&member->spec, member->source, bytes);
-    if (family != NULL && family->layers != NULL) {
-        layers_share(family->layers, family->weights);
-    }
-    return family;
+    return make_models(&member->spec, member->source, bytes, true);
 }
 
 Shared *shared_make_member(const Shared *family, const Point *point, double tape_room)

@@ -18,19 +18,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A regular file that was named or lies beside one, or what can become it. */
-typedef struct {
-    char *identity;
-    const NamedFile *of; /* what was named */
-} File;
-
-typedef struct {
-    File *items;
-    size_t count;
-} Files;
+/* Suffixes of the files that are written and read: none, and those of what lies beside. */
+static const char *const written[] = {"", ".partial", ".new", ".json", ".json.new", NULL};
+static const char *const read_too[] = {"", ".json", NULL};
 
 /* Device and inode, of the file or (with its name, where it is not there yet) of its directory. */
-static char *identity_of(const struct stat *found, const char *name)
+static char *print_identity(const struct stat *found, const char *name)
 {
     char numbers[64];
     snprintf(numbers, sizeof numbers, "%ju %ju ", (uintmax_t)found->st_dev,
@@ -38,11 +31,16 @@ static char *identity_of(const struct stat *found, const char *name)
     return atomic_file_name(numbers, name);
 }
 
-/* Adds what path and suffix lead to. */
-static void add(Files *list, const NamedFile *of, const char *suffix)
+/* Of what path and suffix lead to, to be freed; NULL: there is no such file, or it is no regular
+ * one. */
+static char *identity_of(const NamedFile *file, const char *suffix)
 {
     struct stat found;
-    char *path = atomic_file_name(of->path, suffix), *slash = strrchr(path, '/');
+    bool direct = file->path == NULL || (stat(file->path, &found) == 0 && !S_ISREG(found.st_mode));
+    if (direct || (!file->sidecar && strncmp(suffix, ".json", 5) == 0)) {
+        return NULL;
+    }
+    char *path = atomic_file_name(file->path, suffix), *slash = strrchr(path, '/');
     const char *name = "";
     bool there = stat(path, &found) == 0, known = there && S_ISREG(found.st_mode);
     if (!there) {
@@ -52,43 +50,24 @@ static void add(Files *list, const NamedFile *of, const char *suffix)
         *base = first;
         name = base;
     }
-    if (known) {
-        list->items[list->count++] = (File){identity_of(&found, name), of};
-    }
+    char *identity = known ? print_identity(&found, name) : NULL;
     free(path);
+    return identity;
 }
 
-static void clear(Files *list)
+/* The first of files [count] that is that file, or that it lies beside, up to a suffix of the last
+ * (NULL: all); NULL: none is. */
+static const NamedFile *find(const char *identity, const NamedFile *files, size_t count,
+                             const char *const *suffixes, const char *const *up_to)
 {
-    for (size_t i = 0; i < list->count; i++) {
-        free(list->items[i].identity);
-    }
-    free(list->items);
-}
-
-/* Adds the files that are named and those that lie beside them. */
-static void gather(Files *list, const NamedFile *files, size_t count, const char *const *suffixes)
-{
-    enum { SUFFIXES_MOST = 5 };
-    list->items = need_zeros(SUFFIXES_MOST * count + 1, sizeof *list->items);
-    for (size_t i = 0; i < count; i++) {
-        struct stat found;
-        bool direct =
-            files[i].path == NULL || (stat(files[i].path, &found) == 0 && !S_ISREG(found.st_mode));
-        for (const char *const *s = suffixes; !direct && *s != NULL; s++) {
-            if (files[i].sidecar || strncmp(*s, ".json", 5) != 0) {
-                add(list, &files[i], *s);
+    for (size_t i = 0; identity != NULL && i < count; i++) {
+        for (const char *const *s = suffixes; *s != NULL && (i + 1 < count || s != up_to); s++) {
+            char *other = identity_of(&files[i], *s);
+            bool same = other != NULL && strcmp(identity, other) == 0;
+            free(other);
+            if (same) {
+                return &files[i];
             }
-        }
-    }
-}
-
-/* What was named of the first of items [count] that is that file; NULL: none is. */
-static const NamedFile *find(const File *items, size_t count, const char *identity)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (strcmp(items[i].identity, identity) == 0) {
-            return items[i].of;
         }
     }
     return NULL;
@@ -107,50 +86,39 @@ static int refuse(const NamedFile *output, const NamedFile *other)
 
 /* Refuses an output that is stdout's or stderr's file: lines there would be lost with the file that
  * it replaces. */
-static int check_streams(const Files *outputs)
+static int check_streams(const NamedFile *outputs, size_t count)
 {
     static const char *const names[] = {"stdout", "stderr"};
     for (int fd = STDOUT_FILENO; fd <= STDERR_FILENO; fd++) {
         struct stat found;
-        if (fstat(fd, &found) == 0 && S_ISREG(found.st_mode)) {
-            char *identity = identity_of(&found, "");
-            const NamedFile *of = find(outputs->items, outputs->count, identity);
-            free(identity);
-            if (of != NULL) {
-                return complain((Origin){.flag = of->flag}, of->path,
-                                "expected another file than the one that %s goes to",
-                                names[fd - STDOUT_FILENO]);
-            }
+        bool regular = fstat(fd, &found) == 0 && S_ISREG(found.st_mode);
+        char *identity = regular ? print_identity(&found, "") : NULL;
+        const NamedFile *of = find(identity, outputs, count, written, NULL);
+        free(identity);
+        if (of != NULL) {
+            return complain((Origin){.flag = of->flag}, of->path,
+                            "expected another file than the one that %s goes to",
+                            names[fd - STDOUT_FILENO]);
         }
     }
     return 0;
 }
 
-static int compare(const Files *outputs, const Files *inputs)
-{
-    for (size_t i = 0; i < outputs->count; i++) {
-        const File *output = &outputs->items[i];
-        const NamedFile *other = find(inputs->items, inputs->count, output->identity);
-        other = other != NULL ? other : find(outputs->items, i, output->identity);
-        if (other != NULL) {
-            return refuse(output->of, other);
-        }
-    }
-    return check_streams(outputs);
-}
-
 int distinct_check(const NamedFile *outputs, size_t outputs_count, const NamedFile *inputs,
                    size_t inputs_count)
 {
-    static const char *const written[] = {"", ".partial", ".new", ".json", ".json.new", NULL};
-    static const char *const read[] = {"", ".json", NULL};
-    Files to = {0}, from = {0};
-    gather(&to, outputs, outputs_count, written);
-    gather(&from, inputs, inputs_count, read);
-    int status = compare(&to, &from);
-    clear(&to);
-    clear(&from);
-    return status;
+    for (size_t i = 0; i < outputs_count; i++) {
+        for (const char *const *s = written; *s != NULL; s++) {
+            char *identity = identity_of(&outputs[i], *s);
+            const NamedFile *other = find(identity, inputs, inputs_count, read_too, NULL);
+            other = other != NULL ? other : find(identity, outputs, i + 1, written, s);
+            free(identity);
+            if (other != NULL) {
+                return refuse(&outputs[i], other);
+            }
+        }
+    }
+    return check_streams(outputs, outputs_count);
 }
 
 int distinct_check_run(const Grid *grid, const RunOptions *run, const CommandInfo *command,
