@@ -291,12 +291,12 @@ bool command_takes_flag(const CommandInfo *command, const FlagInfo *flag)
     return flag->of == NULL ? command_takes_axes(command) : list_has(flag->of, ' ', command->name);
 }
 
-const FlagInfo *flag_find(const CommandInfo *command, const char *name, size_t length)
+const FlagInfo *flag_find(const CommandInfo *command, const char *name)
 {
     const FlagInfo *found = NULL;
     Axis axis = axis_find(name);
     for (const FlagInfo *flag = flag_table; flag->name != NULL; flag++) {
-        if (strlen(flag->name) == length && strncmp(flag->name, name, length) == 0) {
+        if (strcmp(flag->name, name) == 0) {
             if (command_takes_flag(command, flag)) {
                 return flag;
             }

@@ -56,9 +56,9 @@ enum { FLAGS_MOST = 64 };
 /* False for a flag that means nothing to the command. */
 bool command_takes_flag(const CommandInfo *command, const FlagInfo *flag);
 
-/* The flag of that name [length] that the command takes, else any of that name that is no axis; or
+/* The flag of that name that the command takes, else any of that name that is no axis; or
  * NULL. */
-const FlagInfo *flag_find(const CommandInfo *command, const char *name, size_t length);
+const FlagInfo *flag_find(const CommandInfo *command, const char *name);
 
 /* Complains of a word that names no flag of the command, or, of a case file, no key: says which was
  * meant, or what is done instead of one that earlier versions had.  Returns 2. */

@@ -8,6 +8,7 @@
 #include "../base/text_stream.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -87,65 +88,54 @@ void help_axis_values(char text[HELP_TEXT], const CommandInfo *command, Axis axi
 
 /* ---- Which of them, under which heading ------------------------------------------------------ */
 
-enum { HEADED_MOST = 12 };
+/* Bit a: axis a. */
+#define AXIS(name) ((uint64_t)1 << AXIS_##name)
 
-/* The headings, and the axes below each, up to a 0; those that none names are below the first. */
+/* The headings, and the axes below each; those that none names are below the first. */
 static const struct {
     const char *title;
-    Axis axes[HEADED_MOST];
+    uint64_t axes;
 } headings[ABOUT_COUNT] = {
-    [ABOUT_MODEL] = {"the model", {0}},
-    [ABOUT_REWRITE] = {"its rewrite",
-                       {AXIS_OMEGA, AXIS_PENALTY, AXIS_LINEAR, AXIS_GELU, AXIS_SLOPE, AXIS_BIAS_ROW,
-                        AXIS_BIAS_ROW_CONTENT, AXIS_BIAS_SELF, AXIS_NORMALIZE_BIAS_ROW,
-                        AXIS_HEAD_RANK, AXIS_BAND}},
-    [ABOUT_DAMAGE] = {"damage to it",
-                      {AXIS_SHRINK, AXIS_DROPOUT, AXIS_DROP_ENTRY, AXIS_WEIGHT_NOISE,
-                       AXIS_SCORE_SCALE}},
-    [ABOUT_MACHINE] = {"the machine", {AXIS_ARITHMETIC, AXIS_KERNEL, AXIS_WEIGHTS_ROUNDED}},
+    [ABOUT_MODEL] = {"the model", 0},
+    [ABOUT_REWRITE] = {"its rewrite", AXIS(OMEGA) | AXIS(PENALTY) | AXIS(LINEAR) | AXIS(GELU) |
+                                          AXIS(SLOPE) | AXIS(BIAS_ROW) | AXIS(BIAS_ROW_CONTENT) |
+                                          AXIS(BIAS_SELF) | AXIS(NORMALIZE_BIAS_ROW) |
+                                          AXIS(HEAD_RANK) | AXIS(BAND)},
+    [ABOUT_DAMAGE] = {"damage to it", AXIS(SHRINK) | AXIS(DROPOUT) | AXIS(DROP_ENTRY) |
+                                          AXIS(WEIGHT_NOISE) | AXIS(SCORE_SCALE)},
+    [ABOUT_MACHINE] = {"the machine", AXIS(ARITHMETIC) | AXIS(KERNEL) | AXIS(WEIGHTS_ROUNDED)},
     [ABOUT_REFERENCE] = {"exact mathematics",
-                         {AXIS_REFERENCE, AXIS_ROW, AXIS_PRECISION, AXIS_MAX_BITS}},
-    [ABOUT_PASSING] = {"what passes", {AXIS_TOLERANCE, AXIS_JUDGE, AXIS_NORM}},
-    [ABOUT_OUTPUT] = {"what comes out", {0}},
-    [ABOUT_FILE] = {"a weights file, or a known model", {0}},
-    [ABOUT_INPUTS] = {"its inputs", {0}},
-    [ABOUT_PROOFS] = {"figures and proofs", {0}},
-    [ABOUT_REPORTS] = {"what they are held against, and reports", {0}},
-    [ABOUT_RUN] = {"the run", {0}},
-    [ABOUT_COMMAND] = {"flags", {0}},
+                         AXIS(REFERENCE) | AXIS(ROW) | AXIS(PRECISION) | AXIS(MAX_BITS)},
+    [ABOUT_PASSING] = {"what passes", AXIS(TOLERANCE) | AXIS(JUDGE) | AXIS(NORM)},
+    [ABOUT_OUTPUT] = {"what comes out", 0},
+    [ABOUT_FILE] = {"a weights file, or a known model", 0},
+    [ABOUT_INPUTS] = {"its inputs", 0},
+    [ABOUT_PROOFS] = {"figures and proofs", 0},
+    [ABOUT_REPORTS] = {"what they are held against, and reports", 0},
+    [ABOUT_RUN] = {"the run", 0},
+    [ABOUT_COMMAND] = {"flags", 0},
 };
 
 /* The axes that help explains without being asked for all: of commands that take sizes, and of
  * those that take a trained model, whose file has its sizes. */
-static const Axis common[] = {
-    AXIS_CONSTRUCTION, AXIS_ACTIVATION, AXIS_MASK,  AXIS_N,         AXIS_D,
-    AXIS_D_FF,         AXIS_HEADS,      AXIS_DEPTH, AXIS_OMEGA,     AXIS_PENALTY,
-    AXIS_ARITHMETIC,   AXIS_WEIGHTS,    AXIS_SEED,  AXIS_TOLERANCE, AXIS_NORMALIZATION};
-static const Axis common_of_a_model[] = {AXIS_CONSTRUCTION,  AXIS_ACTIVATION, AXIS_MASK,
-                                         AXIS_NORMALIZATION, AXIS_SCALE,      AXIS_OMEGA,
-                                         AXIS_PENALTY,       AXIS_GELU,       AXIS_TOLERANCE,
-                                         AXIS_JUDGE,         AXIS_ARITHMETIC};
-
-static bool is_in(const Axis *axes, size_t count, Axis axis)
-{
-    size_t i = 0;
-    while (i < count && axes[i] != axis) {
-        i++;
-    }
-    return i < count;
-}
+static const uint64_t common = AXIS(CONSTRUCTION) | AXIS(ACTIVATION) | AXIS(MASK) | AXIS(N) |
+                               AXIS(D) | AXIS(D_FF) | AXIS(HEADS) | AXIS(DEPTH) | AXIS(OMEGA) |
+                               AXIS(PENALTY) | AXIS(ARITHMETIC) | AXIS(WEIGHTS) | AXIS(SEED) |
+                               AXIS(TOLERANCE) | AXIS(NORMALIZATION);
+static const uint64_t common_of_a_model =
+    AXIS(CONSTRUCTION) | AXIS(ACTIVATION) | AXIS(MASK) | AXIS(NORMALIZATION) | AXIS(SCALE) |
+    AXIS(OMEGA) | AXIS(PENALTY) | AXIS(GELU) | AXIS(TOLERANCE) | AXIS(JUDGE) | AXIS(ARITHMETIC);
 
 static bool is_common(const CommandInfo *command, Axis axis)
 {
-    return command->operands == OPERANDS_MODEL
-               ? is_in(common_of_a_model, sizeof common_of_a_model / sizeof *common, axis)
-               : is_in(common, sizeof common / sizeof *common, axis);
+    uint64_t axes = command->operands == OPERANDS_MODEL ? common_of_a_model : common;
+    return (axes >> axis & 1) != 0;
 }
 
 static FlagSubject subject_of(Axis axis)
 {
     FlagSubject about = ABOUT_COUNT - 1;
-    while (about > ABOUT_MODEL && (axis == 0 || !is_in(headings[about].axes, HEADED_MOST, axis))) {
+    while (about > ABOUT_MODEL && (headings[about].axes >> axis & 1) == 0) {
         about--;
     }
     return about;

@@ -90,7 +90,7 @@ static int read_long(Reader *reader, const char *word)
             fprintf(stderr, "headproof: --%s is --%s now\n", renamed[i].name, name);
         }
     }
-    const FlagInfo *flag = flag_find(reader->command, name, strlen(name));
+    const FlagInfo *flag = flag_find(reader->command, name);
     Axis axis = axis_find(name);
     if (flag == NULL && axis == AXIS_COUNT) {
         return unknown_flag(reader, word);
@@ -113,7 +113,7 @@ static bool lacks_a_dash(const CommandInfo *command, const char *word)
 {
     const char *name = word + 1;
     size_t length = strcspn(name, "=./");
-    bool known = flag_find(command, name, strlen(name)) != NULL || axis_find(name) < AXIS_COUNT;
+    bool known = flag_find(command, name) != NULL || axis_find(name) < AXIS_COUNT;
     return length > 0 && (name[length] == '=' || known);
 }
 
@@ -132,7 +132,7 @@ static int read_letters(Reader *reader, const char *word)
         if (flag->name == NULL) {
             return unknown_flag(reader, token);
         }
-        flag = flag_find(reader->command, flag->name, strlen(flag->name));
+        flag = flag_find(reader->command, flag->name);
         const char *value = NULL;
         if (flag->argument != NULL) {
             value = letter[1] != '\0' ? letter + 1 : next_word(reader);
