@@ -20,7 +20,7 @@
 
 /* A shard: the row of it that is at hand, cell by cell, and what is behind that. */
 typedef struct {
-    const char *cell[VERIFY_COLUMNS];
+    VerifyCells cell;
     char *next;
 } Shard;
 
@@ -38,14 +38,8 @@ typedef struct {
 static int next_row(Join *join, size_t i)
 {
     Shard *shard = &join->shards[i];
-    char *end = strchr(shard->next, '\n');
-    if (end == NULL) {
-        return merge_refuse_rows(&join->merge->files[i]);
-    }
-    *end = '\0';
-    size_t count = table_cut(shard->cell, VERIFY_COLUMNS, shard->next);
-    shard->next = end + 1;
-    return count == VERIFY_COLUMNS ? 0 : merge_refuse_rows(&join->merge->files[i]);
+    bool read = verify_read_row(shard->cell, 0, VERIFY_COLUMNS, &shard->next);
+    return read ? 0 : merge_refuse_rows(&join->merge->files[i]);
 }
 
 /* Of the same model, Omega, layer and whatever else decides a row. */
@@ -66,52 +60,6 @@ static void write_cells(FILE *file, const Shard *shard, int count)
     }
 }
 
-static bool cell_is_bound(const Shard *shard, int c)
-{
-    return bounds_has(shard->cell[VERIFY_BOUNDS], verify_column((size_t)c));
-}
-
-static size_t count_of(const Shard *shard, int c)
-{
-    return strtoul(shard->cell[c], NULL, 10);
-}
-
-/* A cell as verify had it when it wrote it, with as many digits; a bound of a size is a power of
- * two, rounded up to them. */
-static void read_cell(RefCell *cell, const Shard *shard, int c)
-{
-    const char *text = shard->cell[c];
-    bool bound = cell_is_bound(shard, c);
-    bool size = c < VERIFY_LOGS || c >= VERIFY_BOUNDS;
-    cell->state = CELL_ABSENT;
-    if (*text == '\0') {
-        return;
-    }
-    mpfr_strtofr(cell->value, text, NULL, 10, bound ? MPFR_RNDD : MPFR_RNDN);
-    cell->state = mpfr_zero_p(cell->value)      ? CELL_ZERO
-                  : !mpfr_number_p(cell->value) ? CELL_NONFINITE
-                  : bound                       ? CELL_BOUND
-                                                : CELL_VALUE;
-    cell->digits = 0;
-    for (; *text != 'e' && *text != '\0'; text++) {
-        cell->digits += *text >= '0' && *text <= '9';
-    }
-    if (cell->state == CELL_BOUND && size) {
-        mpfr_set_ui_2exp(cell->value, 1, mpfr_get_exp(cell->value) - 1, MPFR_RNDN);
-    }
-}
-
-static void read_figures(Figure *figures, const Shard *cells, int first, int count)
-{
-    RefCell cell;
-    ref_cell_init(&cell, REF_DIGITS);
-    for (int i = 0; i < count; i++) {
-        read_cell(&cell, cells, first + i);
-        figures[i] = figure_of(&cell);
-    }
-    ref_cell_clear(&cell);
-}
-
 /* The logits' cells: the largest error (not a number wins), the smallest margin; divergences of the
  * positions that are listed, or the largest of the shards. */
 static void put_logits(VerifyRow *row, Join *join)
@@ -122,10 +70,10 @@ static void put_logits(VerifyRow *row, Join *join)
     for (size_t i = 0; i < join->merge->file_count; i++) {
         const Shard *shard = &join->shards[i];
         Figure most[AGAINST_COUNT];
-        error = worse(strtod(shard->cell[VERIFY_LOGIT_ERROR], NULL), error);
-        margin = fmin(margin, strtod(shard->cell[VERIFY_MARGIN], NULL));
-        changed += count_of(shard, VERIFY_CHANGED);
-        read_figures(most, shard, VERIFY_KL_MAX, AGAINST_COUNT);
+        error = worse(verify_read_number(shard->cell, VERIFY_LOGIT_ERROR), error);
+        margin = fmin(margin, verify_read_number(shard->cell, VERIFY_MARGIN));
+        changed += verify_read_count(shard->cell, VERIFY_CHANGED);
+        verify_read_figures(most, shard->cell, VERIFY_KL_MAX, AGAINST_COUNT);
         if (!listed) {
             position_most_add(&join->means, most);
         }
@@ -144,8 +92,8 @@ static size_t first_position(const Join *join)
     size_t count = join->merge->file_count, first = count;
     for (size_t i = 0; i < count; i++) {
         bool its = *shards[i].cell[VERIFY_POSITION] != '\0';
-        bool before = first == count ||
-                      count_of(&shards[i], VERIFY_INPUT) < count_of(&shards[first], VERIFY_INPUT);
+        bool before = first == count || verify_read_count(shards[i].cell, VERIFY_INPUT) <
+                                            verify_read_count(shards[first].cell, VERIFY_INPUT);
         first = its && before ? i : first;
     }
     return first;
@@ -165,7 +113,7 @@ static int copy_positions(Join *join)
         if (first == join->merge->file_count) {
             break;
         }
-        read_figures(figures, &join->shards[first], VERIFY_LOSS, POSITION_MEANS);
+        verify_read_figures(figures, join->shards[first].cell, VERIFY_LOSS, POSITION_MEANS);
         position_means_add(&join->means, figures);
         write_cells(join->file, &join->shards[first], VERIFY_COLUMNS);
         fputc('\n', join->file);
@@ -181,19 +129,10 @@ static void write_row(Join *join)
     layer_init(&all);
     layer_init(&one);
     for (size_t i = 0; i < join->merge->file_count; i++) {
-        const Shard *shard = &join->shards[i];
-        for (int kind = 0; kind < ERROR_KINDS; kind++) {
-            read_cell(&one.worst[kind], shard, VERIFY_ERRORS + kind);
-            read_cell(&one.logs[kind], shard, VERIFY_LOGS + kind);
-        }
-        one.log2_judged = strtod(shard->cell[VERIFY_JUDGED_LOG2], NULL);
-        one.judged_bound = cell_is_bound(shard, VERIFY_JUDGED_LOG2);
-        one.inputs = count_of(shard, VERIFY_INPUTS);
-        one.worst_input = count_of(shard, VERIFY_WORST_INPUT);
-        one.status = status_find(shard->cell[VERIFY_STATUS], strlen(shard->cell[VERIFY_STATUS]));
+        layer_read(&one, join->shards[i].cell);
         layer_join(&all, &one);
     }
-    verify_row_layer(&row, count_of(&join->shards[0], VERIFY_LAYER), &all);
+    verify_row_layer(&row, verify_read_count(join->shards[0].cell, VERIFY_LAYER), &all);
     join->worst = all.status < join->worst ? all.status : join->worst;
     layer_clear(&all);
     layer_clear(&one);
@@ -202,7 +141,7 @@ static void write_row(Join *join)
         put_logits(&row, join);
     }
     write_cells(join->file, &join->shards[0], VERIFY_INPUTS);
-    verify_row_write(join->file, &row);
+    verify_row_write(join->file, &row, VERIFY_COLUMNS);
 }
 
 /* All rows: of each layer, with those of positions before it, which the last layer's sums up.  0; 2

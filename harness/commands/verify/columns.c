@@ -8,12 +8,15 @@
 
 #include "../../base/decimal.h"
 #include "../../evaluate/evaluate.h"
+#include "../../evaluate/verdict.h"
+#include "../../table/check_columns.h"
 #include "../../table/columns.h"
 #include "../../table/table.h"
 
 #include <assert.h>
 #include <math.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 const char *verify_column(size_t column)
@@ -35,7 +38,9 @@ const char *verify_column(size_t column)
            : column < VERIFY_LOGS
                ? column_of_error((ErrorKind)(column - VERIFY_ERRORS), NORM_MAX)->name
            : column < VERIFY_BOUNDS ? column_of_log((ErrorKind)(column - VERIFY_LOGS))->name
-                                    : behind[column - VERIFY_BOUNDS];
+           : column < VERIFY_COLUMNS
+               ? behind[column - VERIFY_BOUNDS]
+               : column_of_error((ErrorKind)(column - VERIFY_JUDGED), NORM_REL)->name;
 }
 
 void verify_write_header(FILE *file, const RunOptions *run)
@@ -76,16 +81,15 @@ void verify_row_logits(VerifyRow *row, double error, double margin, size_t chang
     verify_row_count(row, VERIFY_CHANGED, changed);
 }
 
-void verify_row_write(FILE *file, const VerifyRow *row)
+void verify_row_write(FILE *file, const VerifyRow *row, size_t columns)
 {
     BoundsList list = {file, false};
-    for (size_t column = VERIFY_INPUTS; column < VERIFY_COLUMNS; column++) {
+    for (size_t column = VERIFY_INPUTS; column < columns; column++) {
         fprintf(file, ",%s", row->cells[column].text);
-        if (column != VERIFY_BOUNDS) {
-            continue;
-        }
-        for (size_t of = VERIFY_INPUTS; of < VERIFY_COLUMNS; of++) {
-            bounds_take(&list, verify_column(of), row->cells[of].bound ? CELL_BOUND : CELL_VALUE);
+        for (size_t of = VERIFY_INPUTS; column == VERIFY_BOUNDS && of < columns; of++) {
+            if (row->cells[of].bound) {
+                bounds_take(&list, verify_column(of), CELL_BOUND);
+            }
         }
     }
     fputc('\n', file);
@@ -93,21 +97,19 @@ void verify_row_write(FILE *file, const VerifyRow *row)
 
 void verify_row_layer(VerifyRow *row, size_t number, const LayerWorst *layer)
 {
-    RefCell log;
-    ref_cell_init(&log, REF_DIGITS);
     verify_row_count(row, VERIFY_INPUTS, layer->inputs);
     verify_row_count(row, VERIFY_LAYER, number);
     for (size_t kind = 0; kind < ERROR_KINDS; kind++) {
-        const bool known = layer->logs[kind].state != CELL_ABSENT;
         verify_row_cell(row, VERIFY_ERRORS + kind, &layer->worst[kind]);
-        (known ? ref_cell_set : ref_cell_log10)(&log, (known ? layer->logs : layer->worst) + kind);
-        verify_row_cell(row, VERIFY_LOGS + kind, &log);
+        verify_row_cell(row, VERIFY_LOGS + kind, &layer->logs[kind]);
+        verify_row_cell(row, VERIFY_JUDGED + kind, &layer->judged[kind]);
     }
-    ref_cell_clear(&log);
     verify_row_number(row, VERIFY_JUDGED_LOG2, layer->log2_judged);
     row->cells[VERIFY_JUDGED_LOG2].bound = layer->judged_bound;
     verify_row_count(row, VERIFY_WORST_INPUT, layer->worst_input);
     strcpy(row->cells[VERIFY_STATUS].text, status_name(layer->status));
+    verify_row_number(row, VERIFY_SCORE, layer->score);
+    verify_row_count(row, VERIFY_PASSED, layer->passed);
 }
 
 /* The axes that decide a row and have no column here, beside the sizes of the file. */
@@ -148,6 +150,7 @@ void layer_reset(LayerWorst *layer)
     layer->inputs = 0;
     layer->worst_input = SIZE_MAX;
     layer->judged_bound = false;
+    layer->passed = true;
     layer->status = STATUS_OK;
 }
 
@@ -177,31 +180,33 @@ double layer_log2(const RefCell *cell)
     return log2(mantissa) + (double)exponent;
 }
 
-void layer_judge(LayerWorst *layer, ErrorKind judge)
-{
-    layer->log2_judged = layer_log2(&layer->judged[judge]);
-    layer->judged_bound = layer->judged[judge].state == CELL_BOUND;
-}
-
 void layer_take(LayerWorst *layer, size_t number, const Point *point, const Row *row)
 {
     const RefCell *score = &row->errors.scalar[SCALAR_SCORE];
     for (int kind = 0; kind < ERROR_KINDS; kind++) {
         ref_cell_set(&layer->worst[kind], &row->errors.error[kind][NORM_MAX]);
+        ref_cell_log10(&layer->logs[kind], &layer->worst[kind]);
         ref_cell_set(&layer->judged[kind], &row->errors.error[kind][point->norm]);
     }
     layer->score = score->state == CELL_VALUE ? mpfr_get_d(score->value, MPFR_RNDN) : 0;
     layer->inputs = 1;
     layer->worst_input = number;
     layer->status = row->status;
-    layer_judge(layer, point->judge);
+    layer->passed = row_passes(point, row);
+    layer->log2_judged = layer_log2(&layer->judged[point->judge]);
+    layer->judged_bound = layer->judged[point->judge].state == CELL_BOUND;
 }
 
 void layer_join(LayerWorst *all, const LayerWorst *one)
 {
     for (int kind = 0; kind < ERROR_KINDS; kind++) {
-        if (cell_is_worse(&one->worst[kind], &all->worst[kind])) {
+        const bool more = cell_is_worse(&one->worst[kind], &all->worst[kind]);
+        const bool less = cell_is_worse(&all->worst[kind], &one->worst[kind]);
+        if (more) {
             ref_cell_set(&all->worst[kind], &one->worst[kind]);
+        }
+        /* Of equals, too: errors that differ behind what is printed of them may show it here. */
+        if (more || (!less && cell_is_worse(&one->logs[kind], &all->logs[kind]))) {
             ref_cell_set(&all->logs[kind], &one->logs[kind]);
         }
         if (cell_is_worse(&one->judged[kind], &all->judged[kind])) {
@@ -219,5 +224,109 @@ void layer_join(LayerWorst *all, const LayerWorst *one)
     }
     all->score = fmax(all->score, one->score);
     all->inputs += one->inputs;
+    all->passed = all->passed && one->passed;
     all->status = one->status < all->status ? one->status : all->status;
+}
+
+/* ---- What is read back ----------------------------------------------------------------------- */
+
+bool verify_read_row(VerifyCells cells, size_t from, size_t to, char **next)
+{
+    char *line = *next, *end = strchr(line, '\n');
+    if (end == NULL) {
+        return false;
+    }
+    *end = '\0';
+    *next = end + 1;
+    return table_cut(cells + from, to - from, line) == to - from;
+}
+
+static bool is_bound(const VerifyCells cells, size_t column)
+{
+    return bounds_has(cells[VERIFY_BOUNDS], verify_column(column));
+}
+
+/* In 53 bits, which tell its digits apart, as figure_of.  A bound of a size is a power of two,
+ * rounded up to them. */
+static void read_cell(RefCell *cell, const VerifyCells cells, size_t column)
+{
+    const char *text = cells[column] != NULL ? cells[column] : "";
+    bool bound = *text != '\0' && is_bound(cells, column);
+    bool size = column < VERIFY_LOGS || column >= VERIFY_BOUNDS;
+    mpfr_t value;
+    cell->state = CELL_ABSENT;
+    if (*text == '\0') {
+        return;
+    }
+    mpfr_init2(value, 53);
+    mpfr_strtofr(value, text, NULL, 10, bound ? MPFR_RNDD : MPFR_RNDN);
+    mpfr_set(cell->value, value, MPFR_RNDN);
+    mpfr_clear(value);
+    cell->state = bound                         ? CELL_BOUND
+                  : mpfr_zero_p(cell->value)    ? CELL_ZERO
+                  : !mpfr_number_p(cell->value) ? CELL_NONFINITE
+                                                : CELL_VALUE;
+    cell->digits = 0;
+    for (; *text != 'e' && *text != '\0'; text++) {
+        cell->digits += *text >= '0' && *text <= '9';
+    }
+    if (bound && size && mpfr_regular_p(cell->value)) {
+        mpfr_set_ui_2exp(cell->value, 1, mpfr_get_exp(cell->value) - 1, MPFR_RNDN);
+    }
+}
+
+void verify_read_figures(Figure *figures, const VerifyCells cells, size_t first, size_t count)
+{
+    RefCell cell;
+    ref_cell_init(&cell, REF_DIGITS);
+    for (size_t i = 0; i < count; i++) {
+        read_cell(&cell, cells, first + i);
+        figures[i] = figure_of(&cell);
+    }
+    ref_cell_clear(&cell);
+}
+
+size_t verify_read_count(const VerifyCells cells, size_t column)
+{
+    return strtoul(cells[column], NULL, 10);
+}
+
+double verify_read_number(const VerifyCells cells, size_t column)
+{
+    return strtod(cells[column], NULL);
+}
+
+void layer_read(LayerWorst *layer, const VerifyCells cells)
+{
+    const char *status = cells[VERIFY_STATUS];
+    layer_reset(layer);
+    for (size_t kind = 0; kind < ERROR_KINDS; kind++) {
+        read_cell(&layer->worst[kind], cells, VERIFY_ERRORS + kind);
+        read_cell(&layer->logs[kind], cells, VERIFY_LOGS + kind);
+        read_cell(&layer->judged[kind], cells, VERIFY_JUDGED + kind);
+    }
+    layer->log2_judged = verify_read_number(cells, VERIFY_JUDGED_LOG2);
+    layer->judged_bound = is_bound(cells, VERIFY_JUDGED_LOG2);
+    layer->inputs = verify_read_count(cells, VERIFY_INPUTS);
+    layer->worst_input = verify_read_count(cells, VERIFY_WORST_INPUT);
+    layer->status = status_find(status, strlen(status));
+    if (cells[VERIFY_SCORE] != NULL) {
+        layer->score = verify_read_number(cells, VERIFY_SCORE);
+        layer->passed = verify_read_count(cells, VERIFY_PASSED) == 1;
+    }
+}
+
+void position_read(Position *position, const VerifyCells cells)
+{
+    position->predicted = verify_read_count(cells, VERIFY_PREDICTION);
+    position->machine = verify_read_count(cells, VERIFY_MACHINE_PREDICTION);
+    position->error = verify_read_number(cells, VERIFY_LOGIT_ERROR);
+    position->margin = verify_read_number(cells, VERIFY_MARGIN);
+    position->changed = verify_read_count(cells, VERIFY_CHANGED) == 1;
+    position->native_changed = verify_read_count(cells, VERIFY_NATIVE_CHANGED) == 1;
+    position->lost = verify_read_count(cells, VERIFY_LOST) == 1;
+    position->known = position->taken = true;
+    verify_read_figures(position->means, cells, VERIFY_LOSS, POSITION_MEANS);
+    verify_read_figures(position->errors, cells, VERIFY_ERRORS, ERROR_KINDS);
+    verify_read_figures(position->logs, cells, VERIFY_LOGS, ERROR_KINDS);
 }

@@ -39,18 +39,25 @@ enum {
     VERIFY_KL = VERIFY_LOSS + LOSSES,
     VERIFY_KL_MAX = VERIFY_KL + AGAINST_COUNT,
     VERIFY_STATUS = VERIFY_KL_MAX + AGAINST_COUNT,
-    VERIFY_COLUMNS
+    VERIFY_COLUMNS,
+    /* What a journal has behind them, of layers and of positions. */
+    VERIFY_JUDGED = VERIFY_COLUMNS,
+    VERIFY_SCORE = VERIFY_JUDGED + ERROR_KINDS,
+    VERIFY_PASSED,
+    VERIFY_NATIVE_CHANGED,
+    VERIFY_LOST,
+    VERIFY_KEPT
 };
 
-/* A layer over inputs.  worst: the largest errors in the max norm; logs: their logarithms as a row
- * has them, or absent; judged: in the norm that is judged; score: the largest content score, 0:
- * none; worst_input: the number of that with the largest judged error, of which log2_judged is the
- * binary logarithm; judged_bound: it is only a bound. */
+/* A layer over inputs.  worst: the largest errors in the max norm; logs: their logarithms; judged:
+ * in the norm that is judged; score: the largest content score, 0: none; worst_input: the number of
+ * that with the largest judged error, of which log2_judged is the binary logarithm; judged_bound:
+ * it is only a bound. */
 typedef struct {
     RefCell worst[ERROR_KINDS], logs[ERROR_KINDS], judged[ERROR_KINDS];
     double score, log2_judged;
     size_t inputs, worst_input;
-    bool judged_bound;
+    bool judged_bound, passed;
     Status status;
 } LayerWorst;
 
@@ -62,9 +69,6 @@ void layer_clear(LayerWorst *layer);
 /* The row of a point is that of the input of that number. */
 void layer_take(LayerWorst *layer, size_t number, const Point *point, const Row *row);
 
-/* What has judged errors, and is of one input: its log2_judged. */
-void layer_judge(LayerWorst *layer, ErrorKind judge);
-
 /* all = the worst of both, in any order the same. */
 void layer_join(LayerWorst *all, const LayerWorst *one);
 
@@ -72,7 +76,7 @@ void layer_join(LayerWorst *all, const LayerWorst *one);
  * absent. */
 double layer_log2(const RefCell *cell);
 
-/* The name of a column < VERIFY_COLUMNS. */
+/* The name of a column < VERIFY_SCORE; the judged errors have that of a norm, whichever it is. */
 const char *verify_column(size_t column);
 
 /* How many times larger the error could be: margin over error, and of no error no limit. */
@@ -88,7 +92,7 @@ typedef struct {
     struct {
         char text[CELL_TEXT];
         bool bound;
-    } cells[VERIFY_COLUMNS];
+    } cells[VERIFY_KEPT];
 } VerifyRow;
 
 void verify_row_count(VerifyRow *row, size_t column, size_t value);
@@ -128,7 +132,27 @@ void position_most_add(PositionMeans *means, const Figure *kl);
  * positions, whose means nobody can make again, the largest alone. */
 void position_means_put(VerifyRow *row, const PositionMeans *means, bool listed);
 
-/* All of them behind the key, with the names of the bounds, and the end of the line. */
-void verify_row_write(FILE *file, const VerifyRow *row);
+/* As many columns of them behind the key, with the names of the bounds, and the end of the line. */
+void verify_row_write(FILE *file, const VerifyRow *row, size_t columns);
+
+/* ---- What is read back ----------------------------------------------------------------------- */
+
+/* A row's cells by their columns.  Those of a journal alone are NULL in a table's; a layer then has
+ * no judged errors and no score, and passed. */
+typedef const char *VerifyCells[VERIFY_KEPT];
+
+/* Cuts the line at *next into its cells from a column to another, and moves it behind.  false:
+ * there is no line, or it has not as many. */
+bool verify_read_row(VerifyCells cells, size_t from, size_t to, char **next)
+    __attribute__((warn_unused_result));
+
+/* Cells as they were when they were written, with as many digits. */
+void verify_read_figures(Figure *figures, const VerifyCells cells, size_t first, size_t count);
+size_t verify_read_count(const VerifyCells cells, size_t column);
+double verify_read_number(const VerifyCells cells, size_t column);
+void layer_read(LayerWorst *layer, const VerifyCells cells);
+
+/* Of a journal; input and index stay. */
+void position_read(Position *position, const VerifyCells cells);
 
 #endif

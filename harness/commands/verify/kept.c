@@ -1,7 +1,8 @@
 /*
  * The journal of a table of verify: inputs that an interrupted run left, and those that this one
- * adds.  What an input came to at an Omega is a text with every number exactly, so that an input
- * that was read back is as one that was evaluated.
+ * adds.  What an input came to at an Omega is its rows as a table has them, with cells more that
+ * are for nobody's eyes.  Whoever evaluated it, this run or one before it, they are read from
+ * there.
  */
 #include <stdio.h> /* before mpfr.h: declares mpfr_fprintf */
 
@@ -11,136 +12,107 @@
 #include "../../base/message.h"
 #include "../../base/text_stream.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* On its way to a file, or, where that is NULL, from a text.  ok: all was there so far. */
-typedef struct {
-    FILE *file;
-    const char *next;
-    bool ok;
-} Record;
-
-/* A blank and a number, as it is or from now on. */
-static double number(Record *record, double value)
-{
-    if (record->file != NULL) {
-        fprintf(record->file, " %a", value);
-        return value;
-    }
-    char *end;
-    value = strtod(record->next, &end);
-    record->ok = record->ok && end > record->next;
-    record->next = end;
-    return value;
-}
-
-/* The same of a whole number, up to most, which a double holds. */
-static size_t count(Record *record, size_t value, double most)
-{
-    double there = number(record, (double)value);
-    record->ok = record->ok && there >= 0 && there <= most;
-    return record->ok ? (size_t)there : 0;
-}
-
-/* The same of an exponent, which may be MPFR's. */
-static long exponent(Record *record, long value)
-{
-    if (record->file != NULL) {
-        fprintf(record->file, " %ld", value);
-        return value;
-    }
-    char *end;
-    value = strtol(record->next, &end, 10);
-    record->ok = record->ok && end > record->next;
-    record->next = end;
-    return value;
-}
-
-/* Where one of them ends, strictly. */
-static void end_line(Record *record)
-{
-    if (record->file != NULL) {
-        fputc('\n', record->file);
-    } else if (record->ok && *record->next == '\n') {
-        record->next++;
-    } else {
-        record->ok = false;
-    }
-}
-
-static void take_cell(Record *record, RefCell *cell)
-{
-    cell->state = (CellState)count(record, cell->state, CELL_NONFINITE);
-    if (cell->state == CELL_ABSENT) {
-        return;
-    }
-    cell->error = exponent(record, cell->error);
-    if (record->file != NULL) {
-        mpfr_fprintf(record->file, " %Ra", cell->value);
-        return;
-    }
-    char *end;
-    (void)mpfr_strtofr(cell->value, record->next, &end, 0, MPFR_RNDN);
-    record->ok = record->ok && end > record->next;
-    record->next = end;
-}
-
-static void take_figures(Record *record, Figure *figures, size_t many)
-{
-    for (size_t i = 0; i < many; i++) {
-        figures[i].state = (CellState)count(record, figures[i].state, CELL_NONFINITE);
-        figures[i].mantissa = number(record, figures[i].mantissa);
-        figures[i].exponent = exponent(record, figures[i].exponent);
-    }
-}
-
-static void take_position(Record *record, Position *position)
-{
-    position->predicted = count(record, position->predicted, 0x1p53);
-    position->machine = count(record, position->machine, 0x1p53);
-    position->error = number(record, position->error);
-    position->margin = number(record, position->margin);
-    position->changed = count(record, position->changed, 1) != 0;
-    position->native_changed = count(record, position->native_changed, 1) != 0;
-    position->lost = count(record, position->lost, 1) != 0;
-    position->known = position->taken = true;
-    take_figures(record, position->means, POSITION_MEANS);
-    take_figures(record, position->errors, ERROR_KINDS);
-    take_figures(record, position->logs, ERROR_KINDS);
-}
-
-/* A line for whether it passed, for each layer and for each position. */
-static void take_rows(Record *record, InputRows *rows)
-{
-    const Verify *verify = rows->verify;
-    const Logits *logits = &verify->logits;
-    rows->passed = count(record, rows->passed, 1) != 0;
-    for (size_t l = 0; l < verify->model->depth; l++) {
-        end_line(record);
-        LayerWorst *layer = &rows->layers[l];
-        layer->status = (Status)count(record, layer->status, STATUS_OK);
-        layer->score = number(record, layer->score);
-        for (int kind = 0; kind < ERROR_KINDS; kind++) {
-            take_cell(record, &layer->worst[kind]);
-            take_cell(record, &layer->judged[kind]);
-        }
-    }
-    for (size_t k = verify->has_logits ? logits->first[rows->input] : 0;
-         verify->has_logits && k < logits->first[rows->input + 1]; k++) {
-        end_line(record);
-        take_position(record, &logits->found[k]);
-    }
-    end_line(record);
-}
+/* ---- An input's rows ------------------------------------------------------------------------- */
 
 /* The key of all that are of the Omega at hand. */
-static void record_write_key(FILE *file, const Verify *verify)
+static void write_key(FILE *file, const Verify *verify)
 {
     const Point point = verify_point(verify);
     verify_write_key(file, &point);
     fputc('\n', file);
+}
+
+/* file: or NULL. */
+static void write_layer(FILE *file, size_t number, const LayerWorst *layer)
+{
+    VerifyRow row = {0};
+    if (file != NULL) {
+        verify_row_layer(&row, number, layer);
+        verify_row_write(file, &row, VERIFY_KEPT);
+    }
+}
+
+static void write_position(FILE *file, const Verify *verify, const Position *position)
+{
+    VerifyRow row = {0};
+    if (file != NULL) {
+        verify_row_position(&row, verify, position);
+        verify_row_write(file, &row, VERIFY_KEPT);
+    }
+}
+
+/* Where its positions begin; of the input behind the last one where they end. */
+static size_t first_position(const Verify *verify, size_t input)
+{
+    return verify->has_logits ? verify->logits.first[input] : 0;
+}
+
+/* The layers of the evaluated rows, and the positions. */
+static void write_input(FILE *file, const Verify *verify, size_t input, const Point *point,
+                        const Row *rows)
+{
+    LayerWorst layer;
+    layer_init(&layer);
+    for (size_t l = 0; l < verify->model->depth; l++) {
+        layer_take(&layer, inputs_number(&verify->inputs, input), point, &rows[l]);
+        write_layer(file, l + 1, &layer);
+    }
+    layer_clear(&layer);
+    for (size_t k = first_position(verify, input); k < first_position(verify, input + 1); k++) {
+        write_position(file, verify, &verify->logits.found[k]);
+    }
+}
+
+/* The same from a text, whose lines are cut: to the layers of the Omega at hand, and the positions.
+ * again: gets what was read as it is written, or NULL.  false: there are not as many lines or
+ * cells. */
+static bool read_input(FILE *again, Verify *verify, size_t input, char *text)
+{
+    VerifyCells cells;
+    LayerWorst layer;
+    bool read = true;
+    layer_init(&layer);
+    for (size_t l = 0; l < verify->model->depth && read; l++) {
+        read = verify_read_row(cells, VERIFY_OPTIONS, VERIFY_KEPT, &text);
+        if (read) {
+            layer_read(&layer, cells);
+            write_layer(again, l + 1, &layer);
+            pthread_mutex_lock(&verify->kept->lock);
+            layer_join(&verify->layers[l], &layer);
+            pthread_mutex_unlock(&verify->kept->lock);
+        }
+    }
+    layer_clear(&layer);
+    for (size_t k = first_position(verify, input); k < first_position(verify, input + 1) && read;
+         k++) {
+        read = verify_read_row(cells, VERIFY_OPTIONS, VERIFY_KEPT, &text);
+        if (read) {
+            position_read(&verify->logits.found[k], cells);
+            write_position(again, verify, &verify->logits.found[k]);
+        }
+    }
+    return read;
+}
+
+/* Takes the rows [length] that an interrupted run left of an input.  false: they are not as they
+ * are written. */
+static bool restore(Verify *verify, size_t input, const char *rows, size_t length)
+{
+    char *text = need_copy_of(rows, length), *written = NULL;
+    size_t size;
+    FILE *again = text_stream(&written, &size);
+    bool read = read_input(again, verify, input, text);
+    (void)text_close(again, &written);
+    read = read && size == length && memcmp(rows, written, length) == 0;
+    verify->done[input] = true;
+    free(text);
+    free(written);
+    return read;
 }
 
 /* ---- The journal ----------------------------------------------------------------------------- */
@@ -216,56 +188,41 @@ int keep_fault(const Kept *kept)
     return kept->error != 0 ? sink_failed(kept->sink) : kept->refused ? 2 : 0;
 }
 
-bool keep_add(Kept *kept, InputRows *rows, double seconds)
+/* On disk soon, if there is a journal.  false: it could not be written. */
+static bool append(Kept *kept, const JournalPoint *point)
 {
-    JournalPoint point = {.index = rows->input, .seconds = seconds};
-    if (kept->sink == NULL) {
-        return true;
-    }
-    char *text = NULL;
-    Record record = {.file = text_stream(&text, &point.length), .ok = true};
-    record_write_key(record.file, rows->verify);
-    take_rows(&record, rows);
-    point.rows = text_close(record.file, &text);
-    pthread_mutex_lock(&kept->lock);
     Journal *journal = kept->sink->journal;
-    kept->unsynced += seconds;
+    kept->unsynced += point->seconds;
     bool now = kept->unsynced >= SYNC_SECONDS;
-    bool written = kept->error == 0 && journal_append(journal, &point) == 0 &&
+    bool written = kept->error == 0 && journal_append(journal, point) == 0 &&
                    (!now || journal_sync(journal) == 0);
     kept->unsynced = now ? 0 : kept->unsynced;
     if (!written && kept->error == 0) {
         kept->error = errno != 0 ? errno : EIO;
     }
     kept->all += written;
-    pthread_mutex_unlock(&kept->lock);
-    free(text);
     return written;
 }
 
-/* One that is there.  false: the text is none of that input. */
-static bool restore(Verify *verify, const JournalPoint *point)
+bool keep_add(Verify *verify, size_t input, const Point *point, const Row *rows, double start)
 {
-    if (point->index >= verify->inputs.count || verify->done[point->index]) {
-        return false;
-    }
-    const char *line = memchr(point->rows, '\n', point->length);
-    Record record = {.next = line + 1, .ok = true};
-    InputRows rows;
-    input_rows_init(&rows, verify, point->index);
-    take_rows(&record, &rows);
-    for (size_t l = 0; l < verify->model->depth; l++) {
-        rows.layers[l].inputs = 1;
-        rows.layers[l].worst_input = inputs_number(&verify->inputs, point->index);
-        layer_judge(&rows.layers[l], verify->template->judge);
-    }
-    bool read = record.ok && record.next == point->rows + point->length;
-    if (read) {
-        input_rows_join(&rows);
-        verify->done[point->index] = true;
-    }
-    input_rows_clear(&rows);
-    return read;
+    Kept *kept = verify->kept;
+    JournalPoint added = {.index = input};
+    char *text = NULL;
+    FILE *file = text_stream(&text, &added.length);
+    write_key(file, verify);
+    (void)fflush(file);
+    size_t key = added.length;
+    write_input(file, verify, input, point, rows);
+    added.rows = text_close(file, &text);
+    added.seconds = clock_seconds() - start;
+    pthread_mutex_lock(&kept->lock);
+    bool written = kept->sink == NULL || append(kept, &added);
+    pthread_mutex_unlock(&kept->lock);
+    bool read = read_input(NULL, verify, input, text + key);
+    assert(read);
+    free(text);
+    return written && read;
 }
 
 bool keep_restore(Verify *verify)
@@ -274,12 +231,14 @@ bool keep_restore(Verify *verify)
     char *key = NULL;
     size_t length;
     FILE *file = text_stream(&key, &length);
-    record_write_key(file, verify);
+    write_key(file, verify);
     (void)text_close(file, &key);
     for (size_t i = 0; i < kept->count && !kept->refused; i++) {
         const JournalPoint *point = &kept->points[i];
         bool its = point->length > length && memcmp(point->rows, key, length) == 0;
-        if (its && !restore(verify, point)) {
+        bool once = point->index < verify->inputs.count && !verify->done[point->index];
+        if (its && !(once &&
+                     restore(verify, point->index, point->rows + length, point->length - length))) {
             (void)sink_refuse(kept->sink, point->rows - 1, JOURNAL_UNEXPECTED);
             kept->refused = true;
         }

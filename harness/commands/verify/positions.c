@@ -87,18 +87,30 @@ void verify_means(PositionMeans *means, const Verify *verify)
 
 /* ---- Rows ------------------------------------------------------------------------------------ */
 
-/* The row's cells from a column on. */
-static void put_figures(VerifyRow *row, RefCell *cell, size_t column, const Figure *figures,
-                        size_t count)
+bool verify_logits_pass(const Verify *verify, const LogitErrors *errors)
 {
-    for (size_t i = 0; i < count; i++) {
-        figure_cell(cell, &figures[i]);
-        verify_row_cell(row, column + i, cell);
-    }
+    const Point *point = verify->template;
+    mpfr_t worst;
+    mpfr_init2(worst, REF_CELL_BITS);
+    logit_errors_judged(worst, errors, point->judge_of);
+    bool pass = mpfr_number_p(worst) && mpfr_cmp_d(worst, point->tolerance) <= 0;
+    mpfr_clear(worst);
+    return !point->judged || point->judge_of == JUDGE_STREAMS || pass;
 }
 
-static void write_position(FILE *file, RefCell *cell, const Verify *verify,
-                           const Position *position)
+/* The row's cells from a column on. */
+static void put_figures(VerifyRow *row, size_t column, const Figure *figures, size_t count)
+{
+    RefCell cell;
+    ref_cell_init(&cell, REF_DIGITS);
+    for (size_t i = 0; i < count; i++) {
+        figure_cell(&cell, &figures[i]);
+        verify_row_cell(row, column + i, &cell);
+    }
+    ref_cell_clear(&cell);
+}
+
+void verify_row_position(VerifyRow *row, const Verify *verify, const Position *position)
 {
     const Inputs *inputs = &verify->inputs;
     const LogitErrors own = {.error = position->error,
@@ -107,35 +119,23 @@ static void write_position(FILE *file, RefCell *cell, const Verify *verify,
                     : verify_logits_pass(verify, &own) ? STATUS_OK
                                                        : STATUS_FAIL;
     size_t i = position->input, p = position->index;
-    VerifyRow row = {0};
-    verify_row_count(&row, VERIFY_INPUTS, 1);
-    verify_row_count(&row, VERIFY_LAYER, verify->points[0].spec.depth);
-    verify_row_count(&row, VERIFY_INPUT, inputs_number(inputs, i));
-    verify_row_count(&row, VERIFY_POSITION, p + 1);
+    verify_row_count(row, VERIFY_INPUTS, 1);
+    verify_row_count(row, VERIFY_LAYER, verify->points[0].spec.depth);
+    verify_row_count(row, VERIFY_INPUT, inputs_number(inputs, i));
+    verify_row_count(row, VERIFY_POSITION, p + 1);
     if (inputs->tokens != NULL) {
-        snprintf(row.cells[VERIFY_TOKEN].text, CELL_TEXT, "%" PRId64,
+        snprintf(row->cells[VERIFY_TOKEN].text, CELL_TEXT, "%" PRId64,
                  inputs->tokens[i * inputs->n + p]);
     }
-    put_figures(&row, cell, VERIFY_ERRORS, position->errors, ERROR_KINDS);
-    put_figures(&row, cell, VERIFY_LOGS, position->logs, ERROR_KINDS);
-    verify_row_logits(&row, position->error, position->margin, position->changed);
-    verify_row_count(&row, VERIFY_PREDICTION, position->predicted);
-    verify_row_count(&row, VERIFY_MACHINE_PREDICTION, position->machine);
-    put_figures(&row, cell, VERIFY_LOSS, position->means, POSITION_MEANS);
-    strcpy(row.cells[VERIFY_STATUS].text, status_name(status));
-    const Point point = verify_point(verify);
-    verify_write_key(file, &point);
-    verify_row_write(file, &row);
-}
-
-void verify_write_positions(FILE *file, const Verify *verify)
-{
-    RefCell cell;
-    ref_cell_init(&cell, point_digits(verify->template));
-    for (size_t k = 0; k < logits_count(&verify->logits); k++) {
-        write_position(file, &cell, verify, &verify->logits.found[k]);
-    }
-    ref_cell_clear(&cell);
+    put_figures(row, VERIFY_ERRORS, position->errors, ERROR_KINDS);
+    put_figures(row, VERIFY_LOGS, position->logs, ERROR_KINDS);
+    verify_row_logits(row, position->error, position->margin, position->changed);
+    verify_row_count(row, VERIFY_PREDICTION, position->predicted);
+    verify_row_count(row, VERIFY_MACHINE_PREDICTION, position->machine);
+    put_figures(row, VERIFY_LOSS, position->means, POSITION_MEANS);
+    strcpy(row->cells[VERIFY_STATUS].text, status_name(status));
+    verify_row_count(row, VERIFY_NATIVE_CHANGED, position->native_changed);
+    verify_row_count(row, VERIFY_LOST, position->lost);
 }
 
 /* ---- Sentences ------------------------------------------------------------------------------- */

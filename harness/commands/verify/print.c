@@ -40,8 +40,12 @@ void verify_write_rows(FILE *file, const void *row)
     if (verify->has_logits) {
         verify_means(&means, verify);
     }
-    if (verify->has_logits && verify->options->positions != NULL) {
-        verify_write_positions(file, verify);
+    const bool listed = verify->has_logits && verify->options->positions != NULL;
+    for (size_t k = 0; listed && k < logits_count(&verify->logits); k++) {
+        VerifyRow position = {0};
+        verify_row_position(&position, verify, &verify->logits.found[k]);
+        verify_write_key(file, &point);
+        verify_row_write(file, &position, VERIFY_COLUMNS);
     }
     for (size_t l = 0; l < depth; l++) {
         VerifyRow layer = {0};
@@ -49,10 +53,10 @@ void verify_write_rows(FILE *file, const void *row)
         if (l + 1 == depth && verify->has_logits) {
             verify_row_logits(&layer, verify->errors.error, verify->logits.margin,
                               verify->errors.changed);
-            position_means_put(&layer, &means, verify->options->positions != NULL);
+            position_means_put(&layer, &means, listed);
         }
         verify_write_key(file, &point);
-        verify_row_write(file, &layer);
+        verify_row_write(file, &layer, VERIFY_COLUMNS);
     }
     position_means_clear(&means);
 }

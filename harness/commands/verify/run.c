@@ -72,58 +72,20 @@ void verify_clear(Verify *verify)
     found_clear(&verify->found);
 }
 
-void input_rows_init(InputRows *rows, Verify *verify, size_t input)
-{
-    size_t depth = verify->model->depth;
-    *rows = (InputRows){verify, input, need_zeros(depth, sizeof *rows->layers), false};
-    for (size_t l = 0; l < depth; l++) {
-        layer_init(&rows->layers[l]);
-    }
-}
-
-void input_rows_clear(InputRows *rows)
-{
-    for (size_t l = 0; l < rows->verify->model->depth; l++) {
-        layer_clear(&rows->layers[l]);
-    }
-    free(rows->layers);
-}
-
-void input_rows_join(const InputRows *rows)
-{
-    Verify *verify = rows->verify;
-    pthread_mutex_lock(&verify->kept->lock);
-    for (size_t l = 0; l < verify->model->depth; l++) {
-        layer_join(&verify->layers[l], &rows->layers[l]);
-    }
-    verify->passed = verify->passed && rows->passed;
-    pthread_mutex_unlock(&verify->kept->lock);
-}
-
 static void take_final(void *context, const Point *point, const RefLayer *last)
 {
-    InputRows *rows = context;
-    logits_take(&rows->verify->logits, rows->input, point, last);
+    Verify *verify = context;
+    size_t input = (size_t)(point->spec.given - verify->given); /* a point's is its input's own */
+    logits_take(&verify->logits, input, point, last);
 }
 
 static bool evaluate_input(void *context, size_t i, const Shared *shared, const Point *point)
 {
     Verify *verify = context;
-    InputRows rows;
     double start = clock_seconds();
-    input_rows_init(&rows, verify, i);
-    Row *evaluated = point_evaluate(shared, point, verify->has_logits ? take_final : NULL, &rows);
-    rows.passed = true;
-    for (size_t l = 0; evaluated != NULL && l < verify->model->depth; l++) {
-        layer_take(&rows.layers[l], inputs_number(&verify->inputs, i), point, &evaluated[l]);
-        rows.passed = row_passes(point, &evaluated[l]) && rows.passed;
-    }
-    point_rows_free(evaluated, point);
-    bool ok = evaluated != NULL && keep_add(verify->kept, &rows, clock_seconds() - start);
-    if (ok) {
-        input_rows_join(&rows);
-    }
-    input_rows_clear(&rows);
+    Row *rows = point_evaluate(shared, point, verify->has_logits ? take_final : NULL, verify);
+    bool ok = rows != NULL && keep_add(verify, i, point, rows, start);
+    point_rows_free(rows, point);
     return ok;
 }
 
@@ -143,17 +105,6 @@ int verify_fault(const Verify *verify)
     int fault = keep_fault(verify->kept);
     fault = fault != 0 ? fault : model_source_fault(verify->template->source);
     return fault != 0 ? fault : memory_fault();
-}
-
-bool verify_logits_pass(const Verify *verify, const LogitErrors *errors)
-{
-    const Point *point = verify->template;
-    mpfr_t worst;
-    mpfr_init2(worst, REF_CELL_BITS);
-    logit_errors_judged(worst, errors, point->judge_of);
-    bool pass = mpfr_number_p(worst) && mpfr_cmp_d(worst, point->tolerance) <= 0;
-    mpfr_clear(worst);
-    return !point->judged || point->judge_of == JUDGE_STREAMS || pass;
 }
 
 /* The last layer has the status that its logits give it. */
@@ -184,7 +135,6 @@ bool verify_evaluate(Verify *verify, double omega)
         layer_reset(&verify->layers[l]);
     }
     memset(verify->done, 0, verify->inputs.count * sizeof *verify->done);
-    verify->passed = true;
     if (!keep_restore(verify)) {
         return false;
     }
@@ -195,6 +145,10 @@ bool verify_evaluate(Verify *verify, double omega)
     ticker_close(ticker);
     if (!ok) {
         return false;
+    }
+    verify->passed = true;
+    for (size_t l = 0; l < verify->model->depth; l++) {
+        verify->passed = verify->passed && verify->layers[l].passed;
     }
     if (verify->has_logits) {
         take_logits(verify);

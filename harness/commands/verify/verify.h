@@ -116,14 +116,6 @@ typedef struct {
     bool colors; /* what is said has them */
 } Verify;
 
-/* What one input came to at the Omega at hand: its layers [depth]; its positions are verify's. */
-typedef struct {
-    Verify *verify;
-    size_t input;
-    LayerWorst *layers;
-    bool passed;
-} InputRows;
-
 /* The proof for every input (docs/omega.md), of one model after another.  misses: some Omega is not
  * proven to meet the tolerance; omega: the smallest that is, at the last of them; INFINITY: none
  * is. */
@@ -160,22 +152,17 @@ int verify_template(Verdict *verdict, Verify *verify, Grid *grid, int threads)
 
 /* ---- One input ------------------------------------------------------------------------------- */
 
-/* Of a verify whose Omega is at hand; clear them. */
-void input_rows_init(InputRows *rows, Verify *verify, size_t input);
-void input_rows_clear(InputRows *rows);
-
-/* Adds them to the layers and to the verdict. */
-void input_rows_join(const InputRows *rows);
-
 /* Takes what the sink's journal has, and begins to write behind it.  0; 2 or 99 after a message.
  * Close it in every case: status is what the run ends with. */
 int keep_open(Kept *kept, Sink *sink, const RunRecord *run) __attribute__((warn_unused_result));
 void keep_close(Kept *kept, int status);
 
-/* An input is there, which took so long.  false: it could not be written. */
-bool keep_add(Kept *kept, InputRows *rows, double seconds) __attribute__((warn_unused_result));
+/* The rows [depth] of an input at the Omega at hand are there, whose evaluation began then, and its
+ * positions: they are kept, and added to the layers.  false: they could not be written. */
+bool keep_add(Verify *verify, size_t input, const Point *point, const Row *rows, double start)
+    __attribute__((warn_unused_result));
 
-/* Joins those of the Omega at hand that are there, which verify->done then says.  false: one is not
+/* Adds those of the Omega at hand that are there, which verify->done then says.  false: one is not
  * what it should be. */
 bool keep_restore(Verify *verify) __attribute__((warn_unused_result));
 
@@ -313,10 +300,10 @@ size_t verify_bounds(const LayerWorst *layer);
 /* The rows of the Omega at hand; row: a Verify (outcome.h). */
 void verify_write_rows(FILE *file, const void *row);
 
-/* Means over all positions that were looked at; a row for each, in its order; lines of divergences,
- * of losses and of the first change, each after "omega 20, ". */
+/* Means over all positions that were looked at; the cells of one; lines of divergences, of losses
+ * and of the first change, each after "omega 20, ". */
 void verify_means(PositionMeans *means, const Verify *verify);
-void verify_write_positions(FILE *file, const Verify *verify);
+void verify_row_position(VerifyRow *row, const Verify *verify, const Position *position);
 void verify_print_positions(FILE *file, const Verify *verify);
 
 void verify_print_model(FILE *file, const Verify *verify);
