@@ -2,7 +2,6 @@
  * The command `sweep`: every point's rows into a file, in grid order, whatever interrupts.
  */
 #include "../../memory/need.h"
-#include "../base/interrupt.h"
 #include "../base/memory.h"
 #include "../base/message.h"
 #include "../base/progress.h"
@@ -20,8 +19,10 @@
 #include "../table/summary.h"
 #include "../table/table.h"
 #include "commands.h"
+#include "kept.h"
 
 #include <errno.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,8 +31,7 @@
 enum { FAILURES_SHOWN = 10 };
 
 /* rows, done, summaries [record.count]: of the points that are there.  taken: points before it are
- * all there, and were written, where no journal has them, and reported.  writing: held while rows
- * or files are written. */
+ * all there, and were written, where no journal has them, and reported. */
 typedef struct {
     const Grid *grid;
     const RunOptions *options;
@@ -42,11 +42,9 @@ typedef struct {
     PointRows *rows;
     bool *done;
     PointSummary *summaries;
-    size_t count, taken, failures, bounds; /* bounds: cells */
-    Live live;                             /* a terminal's table */
-    Progress progress;
-    int write_error;
-    pthread_mutex_t writing;
+    size_t taken, failures, bounds; /* bounds: cells */
+    Live live;                      /* a terminal's table */
+    Kept kept;
 } Sweep;
 
 /* The point at a position of those that are evaluated. */
@@ -106,7 +104,7 @@ static bool take_next(Sweep *sweep)
     const PointOutcome *outcome = &rows->outcome;
     bool verbose = sweep->options->verbose && rows->seconds >= 0;
     if (verbose || sweep->sink.text || outcome->failed_layer != 0) {
-        progress_clear(&sweep->progress);
+        progress_clear(&sweep->kept.progress);
     }
     if (sweep->sink.lines != NULL && !write_rows(sweep, point, rows)) {
         return false;
@@ -140,7 +138,6 @@ static bool take_point(Sweep *sweep, size_t position, PointRows *rows, bool more
     bool written = true;
     sweep->rows[position] = *rows;
     sweep->done[position] = true;
-    sweep->count++;
     while (written && sweep->taken < sweep->record.count && sweep->done[sweep->taken]) {
         written = take_next(sweep);
     }
@@ -191,37 +188,26 @@ static int take_complete(Sweep *sweep, const char *text, size_t size)
  * message when they are not this sweep's; 99 after one. */
 static int take_kept(Sweep *sweep, bool *complete)
 {
-    Journal *journal = sweep->sink.journal;
-    JournalPoint point;
+    const Journal *journal = sweep->sink.journal;
     size_t size;
-    bool broken;
-    *complete = false;
-    if (journal == NULL) {
-        return 0; /* nothing is read back */
-    }
-    const char *text = journal_complete(journal, &size);
+    const char *text = journal != NULL ? journal_complete(journal, &size) : NULL;
+    *complete = text != NULL;
     if (text != NULL) {
-        *complete = true;
         return take_complete(sweep, text, size);
     }
-    while (journal_next(journal, &point, &broken)) {
+    int status = kept_open(&sweep->kept);
+    for (size_t i = 0; i < sweep->kept.count && status == 0; i++) {
+        const JournalPoint *point = &sweep->kept.points[i];
         PointRows rows = {.seconds = -1};
-        size_t position = position_of(sweep, point.index);
+        size_t position = position_of(sweep, point->index);
         if (position == sweep->record.count || sweep->done[position] ||
-            rows_read(&rows.outcome, point.rows, point.length, point_at(sweep, position)) !=
-                point.length) {
-            return sink_refuse(&sweep->sink, NULL, JOURNAL_UNEXPECTED);
+            rows_read(&rows.outcome, point->rows, point->length, point_at(sweep, position)) !=
+                point->length) {
+            return kept_refuse(&sweep->kept, point);
         }
         (void)take_point(sweep, position, &rows, true); /* nothing is written */
     }
-    if (broken) {
-        return sink_refuse(&sweep->sink, NULL, JOURNAL_ALTERED);
-    }
-    if (!sweep->options->quiet && sweep->count > 0) {
-        fprintf(stderr, "headproof: %zu of %zu points are there already\n", sweep->count,
-                sweep->record.count);
-    }
-    return 0;
+    return status;
 }
 
 /* ---- What this one adds -------------------------------------------------------------------- */
@@ -229,47 +215,22 @@ static int take_kept(Sweep *sweep, bool *complete)
 static bool commit_point(void *context, size_t index, PointRows *rows, bool more)
 {
     Sweep *sweep = context;
-    Journal *journal = sweep->sink.journal;
-    pthread_mutex_lock(&sweep->writing);
-    errno = 0;
-    bool written = true;
-    if (journal != NULL) { /* the rows are the journal's then */
-        const JournalPoint point = {index, rows->length, rows->text, rows->seconds};
-        written = journal_append(journal, &point) == 0 && (more || journal_sync(journal) == 0);
+    Kept *kept = &sweep->kept;
+    const JournalPoint point = {index, rows->length, rows->text, rows->seconds};
+    pthread_mutex_lock(&kept->lock);
+    bool written = kept_add(kept, &point, more ? INFINITY : 0);
+    if (sweep->sink.journal != NULL) { /* the rows are the journal's then */
         free(rows->text);
         rows->text = NULL;
     }
-    written = written && take_point(sweep, position_of(sweep, index), rows, more);
-    if (written) {
-        progress_add(&sweep->progress, 1, point_cost(&sweep->grid->points[index]));
-    } else {
-        sweep->write_error = errno != 0 ? errno : EIO;
+    errno = 0;
+    if (written && take_point(sweep, position_of(sweep, index), rows, more)) {
+        progress_add(&kept->progress, 1, point_cost(&sweep->grid->points[index]));
+    } else if (written) {
+        kept->error = errno != 0 ? errno : EIO;
     }
-    pthread_mutex_unlock(&sweep->writing);
-    return written;
-}
-
-/* After what ends a run early: how to go on. */
-static void say_how_to_resume(const Sweep *sweep)
-{
-    char text[64];
-    snprintf(text, sizeof text, "%zu of %zu points are", sweep->count, sweep->record.count);
-    sink_say_kept(&sweep->sink, text);
-}
-
-static void say_interrupted(void *context, bool locked)
-{
-    Sweep *sweep = context;
-    if (locked) {
-        progress_clear(&sweep->progress);
-    }
-    if (!sink_keeps(&sweep->sink)) {
-        fputs("headproof: interrupted before the first point\n", stderr);
-    }
-    say_how_to_resume(sweep);
-    if (locked) {
-        sink_clear(&sweep->sink);
-    }
+    pthread_mutex_unlock(&kept->lock);
+    return kept->error == 0;
 }
 
 static int run_points(Sweep *sweep)
@@ -284,26 +245,26 @@ static int run_points(Sweep *sweep)
             cost += point_cost(point_at(sweep, i));
         }
     }
-    progress_open(&sweep->progress, progress_stderr(sweep->options->quiet), cost);
-    progress_phase(&sweep->progress, "", "points", work.count, cost);
-    Ticker *ticker = ticker_open(&sweep->writing, &sweep->progress);
+    Progress *progress = &sweep->kept.progress;
+    progress_open(progress, progress_stderr(sweep->options->quiet), cost);
+    progress_phase(progress, "", "points", work.count, cost);
+    Ticker *ticker = ticker_open(&sweep->kept.lock, progress);
     bool ok = sweep->dispatch != NULL
                   ? dispatch_run(sweep->dispatch, &work, commit_point, sweep)
                   : schedule_run(&work, run_threads(sweep->options), commit_point, sweep);
     ticker_close(ticker);
-    progress_clear(&sweep->progress);
+    progress_clear(progress);
     free(points);
     int fault = sources_fault(&sweep->grid->sources);
     if (fault != 0) {
         return fault;
     }
     if (!ok) {
-        fprintf(stderr, "headproof: memory is short after %zu of %zu points\n", sweep->count,
+        fprintf(stderr, "headproof: memory is short after %zu of %zu points\n", sweep->kept.there,
                 sweep->record.count);
         return 99;
     }
-    errno = sweep->write_error;
-    return errno != 0 ? sink_failed(&sweep->sink) : 0;
+    return kept_fault(&sweep->kept);
 }
 
 /* Where there is a file, or stdout was asked to be the table.  false: it cannot be written. */
@@ -336,10 +297,8 @@ static int write_file(Sweep *sweep)
     Sink *sink = &sweep->sink;
     Journal *journal = sink->journal;
     char *header = header_text(sweep);
-    int status;
-    if (journal != NULL) {
-        status = journal_begin(journal, &sweep->run);
-    } else {
+    int status = kept_begin(&sweep->kept);
+    if (journal == NULL) {
         if (sweep->options->expand) {
             expanded_write(sink->lines, sweep->grid, NULL, header, strlen(header));
         } else {
@@ -349,37 +308,17 @@ static int write_file(Sweep *sweep)
     }
     status = status != 0 ? status : run_points(sweep);
     if (status == 0) {
-        pthread_mutex_lock(&sweep->writing);
+        pthread_mutex_lock(&sweep->kept.lock);
         sweep->record.complete = true;
         status = journal != NULL ? journal_finish(journal, header, &sweep->run) : sink_finish(sink);
-        pthread_mutex_unlock(&sweep->writing);
+        pthread_mutex_unlock(&sweep->kept.lock);
     }
     free(header);
-    if (status != 0) {
-        say_how_to_resume(sweep);
-    }
     return status;
 }
 
 static const SinkKind sweep_sink = {
     .bare = BARE_TEXT, .kept = true, .write_header = sweep_write_header};
-
-/* Evaluates what is not there yet, so that a signal leaves what is. */
-static int run_points_left(Sweep *sweep)
-{
-    bool complete;
-    int status = take_kept(sweep, &complete);
-    if (status != 0 || complete) {
-        return status;
-    }
-    if (sweep->sink.journal == NULL) {
-        return write_file(sweep);
-    }
-    Interrupt *interrupt = interrupt_open(&sweep->writing, say_interrupted, sweep);
-    status = write_file(sweep);
-    interrupt_close(interrupt);
-    return status;
-}
 
 static int prepare(Sweep *sweep)
 {
@@ -392,6 +331,7 @@ static int prepare(Sweep *sweep)
         return status;
     }
     shard_points(record->points, &record->count, sweep->grid, record->shard, record->shards);
+    sweep->kept.of = record->count;
     sweep->run.seconds = record->seconds;
     sweep->run.sweep = record;
     return 0;
@@ -415,7 +355,10 @@ static int lead(Sweep *sweep)
         sweep->live.colors = terminal_has_colors(stdout, run->color);
         sink_format(&sweep->sink, (FormatTable){.format = &format_live, .state = &sweep->live});
     }
-    status = run_points_left(sweep);
+    bool complete;
+    status = take_kept(sweep, &complete);
+    status = status != 0 || complete ? status : write_file(sweep);
+    kept_close(&sweep->kept, status);
     if (status != 0) {
         return status;
     }
@@ -433,7 +376,7 @@ int command_sweep(const Grid *grid, const RunOptions *run)
     Sweep sweep = {
         .grid = grid, .options = run, .run = {.argc = run->argc, .argv = run->argv, .grid = grid}};
     bool helper = run->team && team_rank() > 0;
-    interrupt_lock_init(&sweep.writing);
+    kept_init(&sweep.kept, &sweep.sink, "point");
     int status = 0;
     if (run->team && !helper && run->threads > 1) {
         status = complain((Origin){.flag = "threads"}, NULL,

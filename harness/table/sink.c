@@ -159,20 +159,6 @@ int sink_failed(const Sink *sink)
                                  : streams_stdout_failed();
 }
 
-bool sink_keeps(const Sink *sink)
-{
-    return sink->journal != NULL && journal_survives(sink->journal);
-}
-
-void sink_say_kept(const Sink *sink, const char *what)
-{
-    const RunOptions *run = sink->run;
-    if (sink_keeps(sink)) {
-        fprintf(stderr, "headproof: %s kept; go on with: ", what);
-        print_command_line(run->argc, run->argv, run->resume ? NULL : "--resume");
-    }
-}
-
 int sink_refuse(const Sink *sink, const char *at, const char *why)
 {
     const Journal *journal = sink->journal;

@@ -73,11 +73,6 @@ int sink_commit(Sink *sink) __attribute__((warn_unused_result));
 /* Prints that it cannot be written, for errno's reason.  Returns 99. */
 int sink_failed(const Sink *sink);
 
-/* Is there anything that another run would go on with?  After what ends a run early: how to go on
- * where there is: what = "5 of 12 points are", or "1 input is". */
-bool sink_keeps(const Sink *sink);
-void sink_say_kept(const Sink *sink, const char *what);
-
 /* Prints that a journal cannot be gone on with, at a place in its text (journal_line).  Returns
  * 2. */
 int sink_refuse(const Sink *sink, const char *at, const char *why);

@@ -84,7 +84,7 @@ static bool evaluate_input(void *context, size_t i, const Shared *shared, const 
     Verify *verify = context;
     double start = clock_seconds();
     Row *rows = point_evaluate(shared, point, verify->has_logits ? take_final : NULL, verify);
-    bool ok = rows != NULL && keep_add(verify, i, point, rows, start);
+    bool ok = rows != NULL && input_rows_add(verify, i, point, rows, start);
     point_rows_free(rows, point);
     return ok;
 }
@@ -102,7 +102,7 @@ bool verify_open_inputs(Verify *verify)
 
 int verify_fault(const Verify *verify)
 {
-    int fault = keep_fault(verify->kept);
+    int fault = kept_fault(verify->kept);
     fault = fault != 0 ? fault : model_source_fault(verify->template->source);
     return fault != 0 ? fault : memory_fault();
 }
@@ -135,7 +135,7 @@ bool verify_evaluate(Verify *verify, double omega)
         layer_reset(&verify->layers[l]);
     }
     memset(verify->done, 0, verify->inputs.count * sizeof *verify->done);
-    if (!keep_restore(verify)) {
+    if (!input_rows_restore(verify)) {
         return false;
     }
     Ticker *ticker = verify_phase(verify, PHASE_OMEGA, label);

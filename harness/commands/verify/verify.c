@@ -239,7 +239,8 @@ static int judge_rest(Verdict *verdict, Grid *grid, int threads)
     if (text != NULL) {
         return conclude_complete(outcome, text);
     }
-    int status = keep_open(&verdict->kept, &outcome->sink, &outcome->record);
+    int status = kept_open(&verdict->kept);
+    status = status != 0 ? status : kept_begin(&verdict->kept);
     status = status != 0 ? status : judge_templates(verdict, grid, threads);
     verdict->record.complete = status == 0;
     return status;
@@ -272,7 +273,7 @@ static int judge_grid(Verdict *verdict, Grid *grid, const RunOptions *run)
     digest_print(verdict->record.identity.points, digest_words(verdict, run));
     status = outcome_open(&verdict->outcome, &verify_outcome, grid, run, &verdict->record);
     status = status != 0 ? status : judge_rest(verdict, grid, run_threads(run));
-    keep_close(&verdict->kept, status);
+    kept_close(&verdict->kept, status);
     return outcome_end(&verdict->outcome, status);
 }
 
@@ -294,7 +295,7 @@ int command_verify(const Grid *grid, const RunOptions *run)
     if (status != 0) {
         return status;
     }
-    interrupt_lock_init(&verdict.kept.lock);
+    kept_init(&verdict.kept, &verdict.outcome.sink, "input");
     own.points = need_zeros(grid->count + 1, sizeof *own.points);
     memcpy(own.points, grid->points, grid->count * sizeof *own.points);
     status = judge_grid(&verdict, &own, run);

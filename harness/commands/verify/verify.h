@@ -2,7 +2,7 @@
  * The insides of `headproof verify` (private to it): a trained model over all its inputs.
  *
  * Umbrella header: for template.c, one template; choose.c, which Omega where none is given; fit.c,
- * what fits in memory; run.c, what is evaluated; kept.c, the journal of what inputs came to;
+ * what fits in memory; run.c, what is evaluated; input_rows.c, what an input came to;
  * limit.c, what limits a model, and what to try; every_input.c, what is proven of every input;
  * print.c, what is said of it, and the CSV; positions.c, of positions; cases.c, what reports get: a
  * case a layer at an Omega.
@@ -21,6 +21,7 @@
 #include "../../evaluate/omega_print.h"
 #include "../../models/inputs.h"
 #include "../guarantee/bound.h"
+#include "../kept.h"
 #include "../outcome.h"
 
 #include <pthread.h>
@@ -62,21 +63,6 @@ typedef struct {
     uint64_t seed, digest;
     bool there;
 } Chosen;
-
-/* The journal of a table.  sink: whose it is; NULL: there is none.  points [count]: that were left;
- * all: with those that were added; unsynced: seconds that the last of them took; error: errno,
- * where it could not be written; refused: it cannot be gone on with. */
-typedef struct {
-    Sink *sink;
-    JournalPoint *points;
-    size_t count, all;
-    double unsynced;
-    int error;
-    bool refused;
-    Interrupt *interrupt;
-    Progress progress;
-    pthread_mutex_t lock; /* of all of it, and of a Verify's layers */
-} Kept;
 
 /* One template (a point of the grid, whatever its Omega) over all inputs. */
 typedef struct {
@@ -152,22 +138,14 @@ int verify_template(Verdict *verdict, Verify *verify, Grid *grid, int threads)
 
 /* ---- One input ------------------------------------------------------------------------------- */
 
-/* Takes what the sink's journal has, and begins to write behind it.  0; 2 or 99 after a message.
- * Close it in every case: status is what the run ends with. */
-int keep_open(Kept *kept, Sink *sink, const RunRecord *run) __attribute__((warn_unused_result));
-void keep_close(Kept *kept, int status);
-
 /* The rows [depth] of an input at the Omega at hand are there, whose evaluation began then, and its
  * positions: they are kept, and added to the layers.  false: they could not be written. */
-bool keep_add(Verify *verify, size_t input, const Point *point, const Row *rows, double start)
+bool input_rows_add(Verify *verify, size_t input, const Point *point, const Row *rows, double start)
     __attribute__((warn_unused_result));
 
 /* Adds those of the Omega at hand that are there, which verify->done then says.  false: one is not
  * what it should be. */
-bool keep_restore(Verify *verify) __attribute__((warn_unused_result));
-
-/* The exit code where one of these failed, after a message; else 0. */
-int keep_fault(const Kept *kept);
+bool input_rows_restore(Verify *verify) __attribute__((warn_unused_result));
 
 /* ---- Evaluations; those that return bool: false when a layer cannot be had ------------------- */
 

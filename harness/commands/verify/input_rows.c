@@ -1,8 +1,7 @@
 /*
- * The journal of a table of verify: inputs that an interrupted run left, and those that this one
- * adds.  What an input came to at an Omega is its rows as a table has them, with cells more that
- * are for nobody's eyes.  Whoever evaluated it, this run or one before it, they are read from
- * there.
+ * The rows of an input: what it came to at an Omega, in the columns of a table and some more that
+ * are for nobody's eyes, as a journal has it.  Whoever evaluated it, this run or one before it, it
+ * is read from there.
  */
 #include <stdio.h> /* before mpfr.h: declares mpfr_fprintf */
 
@@ -120,91 +119,7 @@ static bool restore(Verify *verify, size_t input, const char *rows, size_t lengt
 /* What took less is synced with what comes behind it. */
 #define SYNC_SECONDS 0.5
 
-static void say_kept(const Kept *kept)
-{
-    char text[64];
-    if (sink_keeps(kept->sink)) {
-        (void)!journal_sync(kept->sink->journal); /* what is not on disk then is lost by a crash */
-    }
-    snprintf(text, sizeof text, "%zu input%s", kept->all, kept->all == 1 ? " is" : "s are");
-    sink_say_kept(kept->sink, text);
-}
-
-static void say_interrupted(void *context, bool locked)
-{
-    Kept *kept = context;
-    if (locked) {
-        progress_clear(&kept->progress);
-    }
-    if (!sink_keeps(kept->sink)) {
-        fputs("headproof: interrupted before the first input\n", stderr);
-    }
-    say_kept(kept);
-    if (locked) {
-        sink_clear(kept->sink);
-    }
-}
-
-int keep_open(Kept *kept, Sink *sink, const RunRecord *run)
-{
-    JournalPoint point;
-    bool broken;
-    if (sink->journal == NULL) {
-        return 0;
-    }
-    kept->sink = sink;
-    while (journal_next(sink->journal, &point, &broken)) {
-        kept->points = need_more(kept->points, kept->count + 1, sizeof *kept->points);
-        kept->points[kept->count++] = point;
-    }
-    kept->all = kept->count;
-    if (broken) {
-        return sink_refuse(sink, NULL, JOURNAL_ALTERED);
-    }
-    if (kept->count > 0 && !sink->run->quiet) {
-        fprintf(stderr, "headproof: %zu input%s there already\n", kept->count,
-                kept->count == 1 ? " is" : "s are");
-    }
-    int status = journal_begin(sink->journal, run);
-    if (status == 0) {
-        kept->interrupt = interrupt_open(&kept->lock, say_interrupted, kept);
-    }
-    return status;
-}
-
-void keep_close(Kept *kept, int status)
-{
-    interrupt_close(kept->interrupt);
-    if (status != 0 && kept->interrupt != NULL) {
-        say_kept(kept);
-    }
-    free(kept->points);
-    pthread_mutex_destroy(&kept->lock);
-}
-
-int keep_fault(const Kept *kept)
-{
-    errno = kept->error;
-    return kept->error != 0 ? sink_failed(kept->sink) : kept->refused ? 2 : 0;
-}
-
-/* On disk soon, if there is a journal.  false: it could not be written. */
-static bool append(Kept *kept, const JournalPoint *point)
-{
-    Journal *journal = kept->sink->journal;
-    kept->unsynced += point->seconds;
-    bool now = kept->unsynced >= SYNC_SECONDS;
-    bool written = kept->error == 0 && journal_append(journal, point) == 0 &&
-                   (!now || journal_sync(journal) == 0);
-    kept->unsynced = now ? 0 : kept->unsynced;
-    if (!written && kept->error == 0) {
-        kept->error = errno != 0 ? errno : EIO;
-    }
-    kept->all += written;
-    return written;
-}
-
-bool keep_add(Verify *verify, size_t input, const Point *point, const Row *rows, double start)
+bool input_rows_add(Verify *verify, size_t input, const Point *point, const Row *rows, double start)
 {
     Kept *kept = verify->kept;
     JournalPoint added = {.index = input};
@@ -217,7 +132,7 @@ bool keep_add(Verify *verify, size_t input, const Point *point, const Row *rows,
     added.rows = text_close(file, &text);
     added.seconds = clock_seconds() - start;
     pthread_mutex_lock(&kept->lock);
-    bool written = kept->sink == NULL || append(kept, &added);
+    bool written = kept_add(kept, &added, SYNC_SECONDS);
     pthread_mutex_unlock(&kept->lock);
     bool read = read_input(NULL, verify, input, text + key);
     assert(read);
@@ -225,7 +140,7 @@ bool keep_add(Verify *verify, size_t input, const Point *point, const Row *rows,
     return written && read;
 }
 
-bool keep_restore(Verify *verify)
+bool input_rows_restore(Verify *verify)
 {
     Kept *kept = verify->kept;
     char *key = NULL;
@@ -233,16 +148,17 @@ bool keep_restore(Verify *verify)
     FILE *file = text_stream(&key, &length);
     write_key(file, verify);
     (void)text_close(file, &key);
-    for (size_t i = 0; i < kept->count && !kept->refused; i++) {
+    bool fits = true;
+    for (size_t i = 0; i < kept->count && fits; i++) {
         const JournalPoint *point = &kept->points[i];
         bool its = point->length > length && memcmp(point->rows, key, length) == 0;
         bool once = point->index < verify->inputs.count && !verify->done[point->index];
-        if (its && !(once &&
-                     restore(verify, point->index, point->rows + length, point->length - length))) {
-            (void)sink_refuse(kept->sink, point->rows - 1, JOURNAL_UNEXPECTED);
-            kept->refused = true;
+        fits = !its || (once && restore(verify, point->index, point->rows + length,
+                                        point->length - length));
+        if (!fits) {
+            (void)kept_refuse(kept, point);
         }
     }
     free(key);
-    return !kept->refused;
+    return fits;
 }
