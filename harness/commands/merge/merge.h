@@ -11,14 +11,18 @@
 #define HEADPROOF_HARNESS_COMMANDS_MERGE_MERGE_H
 
 #include "../../table/sidecar.h"
+#include "../verify/columns.h"
 
-/* text [size]: the file, with a NUL behind. */
+/* text [size]: the file, with a NUL behind.  Of rows of verify, cell: of that at hand; next: what is
+ * behind it. */
 typedef struct {
     const char *path;
     char *text;
     size_t size;
     json_t *sidecar;
     size_t index;
+    VerifyCells cell;
+    char *next;
 } ShardFile;
 
 /* The rows of a point of the grid, in a shard's text; key: the length of their key; fact: what the
@@ -37,10 +41,13 @@ typedef struct {
     size_t point_count, shards;
     const char *header;
     size_t header_length;
-    bool mixed;         /* machines differ */
-    bool judged;        /* rows of verify say a tolerance */
-    char *merged;       /* rows of verify, or NULL: the points' are written */
-    RunOptions options; /* output, format, on_stdout: what is written where */
+    bool mixed;          /* machines differ */
+    bool judged;         /* rows of verify say a tolerance */
+    char *merged;        /* rows of verify, or NULL: the points' are written */
+    FILE *file;          /* where they are put together */
+    PositionMeans means; /* of their positions since the last layer */
+    Status worst;        /* of all so far */
+    RunOptions options;  /* output, format, on_stdout: what is written where */
 } Merge;
 
 /* ---- Shards ---------------------------------------------------------------------------------- */

@@ -18,32 +18,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A shard: the row of it that is at hand, cell by cell, and what is behind that. */
-typedef struct {
-    VerifyCells cell;
-    char *next;
-} Shard;
-
-/* Shards [merge->file_count] on their way into one table.  means: of positions since the last
- * layer; worst: of all rows so far. */
-typedef struct {
-    FILE *file;
-    Merge *merge;
-    Shard *shards;
-    PositionMeans means;
-    Status worst;
-} Join;
-
 /* Moves a shard to its next row.  0, or 2 after a message: it has not as many cells as that. */
-static int next_row(Join *join, size_t i)
+static int next_row(ShardFile *shard)
 {
-    Shard *shard = &join->shards[i];
     bool read = verify_read_row(shard->cell, 0, VERIFY_COLUMNS, &shard->next);
-    return read ? 0 : merge_refuse_rows(&join->merge->files[i]);
+    return read ? 0 : merge_refuse_rows(shard);
 }
 
 /* Of the same model, Omega, layer and whatever else decides a row. */
-static bool same_row(const Shard *a, const Shard *b)
+static bool same_row(const ShardFile *a, const ShardFile *b)
 {
     bool same = strcmp(a->cell[VERIFY_LAYER], b->cell[VERIFY_LAYER]) == 0;
     for (int c = 0; c <= VERIFY_OPTIONS; c++) {
@@ -53,7 +36,7 @@ static bool same_row(const Shard *a, const Shard *b)
 }
 
 /* The first cells of its row, as many, with a comma between two. */
-static void write_cells(FILE *file, const Shard *shard, int count)
+static void write_cells(FILE *file, const ShardFile *shard, int count)
 {
     for (int c = 0; c < count; c++) {
         fprintf(file, "%s%s", c > 0 ? "," : "", shard->cell[c]);
@@ -62,34 +45,34 @@ static void write_cells(FILE *file, const Shard *shard, int count)
 
 /* The logits' cells: the largest error (not a number wins), the smallest margin; divergences of the
  * positions that are listed, or the largest of the shards. */
-static void put_logits(VerifyRow *row, Join *join)
+static void put_logits(VerifyRow *row, Merge *merge)
 {
     double error = 0, margin = INFINITY;
     size_t changed = 0;
-    const bool listed = join->means.mean[POSITION_KL].count > 0;
-    for (size_t i = 0; i < join->merge->file_count; i++) {
-        const Shard *shard = &join->shards[i];
+    const bool listed = merge->means.mean[POSITION_KL].count > 0;
+    for (size_t i = 0; i < merge->file_count; i++) {
+        const ShardFile *shard = &merge->files[i];
         Figure most[AGAINST_COUNT];
         error = worse(verify_read_number(shard->cell, VERIFY_LOGIT_ERROR), error);
         margin = fmin(margin, verify_read_number(shard->cell, VERIFY_MARGIN));
         changed += verify_read_count(shard->cell, VERIFY_CHANGED);
         verify_read_figures(most, shard->cell, VERIFY_KL_MAX, AGAINST_COUNT);
         if (!listed) {
-            position_most_add(&join->means, most);
+            position_most_add(&merge->means, most);
         }
     }
     verify_row_logits(row, error, margin, changed);
-    position_means_put(row, &join->means, listed);
-    position_means_clear(&join->means);
-    position_means_init(&join->means);
+    position_means_put(row, &merge->means, listed);
+    position_means_clear(&merge->means);
+    position_means_init(&merge->means);
 }
 
 /* The shard whose row of a position is the first in the order of inputs; file_count: none is at
  * one. */
-static size_t first_position(const Join *join)
+static size_t first_position(const Merge *merge)
 {
-    const Shard *shards = join->shards;
-    size_t count = join->merge->file_count, first = count;
+    const ShardFile *shards = merge->files;
+    size_t count = merge->file_count, first = count;
     for (size_t i = 0; i < count; i++) {
         bool its = *shards[i].cell[VERIFY_POSITION] != '\0';
         bool before = first == count || verify_read_count(shards[i].cell, VERIFY_INPUT) <
@@ -101,57 +84,56 @@ static size_t first_position(const Join *join)
 
 /* The rows of positions that the shards are at, in the order of their inputs, as they are; they are
  * added to the means.  The rows at hand are then those behind them.  0, or 2 after a message. */
-static int copy_positions(Join *join)
+static int copy_positions(Merge *merge)
 {
     int status = 0;
-    for (size_t i = 0; i < join->merge->file_count && status == 0; i++) {
-        status = next_row(join, i);
+    for (size_t i = 0; i < merge->file_count && status == 0; i++) {
+        status = next_row(&merge->files[i]);
     }
-    for (size_t first; status == 0; status = next_row(join, first)) {
+    for (size_t first; status == 0; status = next_row(&merge->files[first])) {
         Figure figures[POSITION_MEANS];
-        first = first_position(join);
-        if (first == join->merge->file_count) {
+        first = first_position(merge);
+        if (first == merge->file_count) {
             break;
         }
-        verify_read_figures(figures, join->shards[first].cell, VERIFY_LOSS, POSITION_MEANS);
-        position_means_add(&join->means, figures);
-        write_cells(join->file, &join->shards[first], VERIFY_COLUMNS);
-        fputc('\n', join->file);
+        verify_read_figures(figures, merge->files[first].cell, VERIFY_LOSS, POSITION_MEANS);
+        position_means_add(&merge->means, figures);
+        write_cells(merge->file, &merge->files[first], VERIFY_COLUMNS);
+        fputc('\n', merge->file);
     }
     return status;
 }
 
 /* One row from that of every shard. */
-static void write_row(Join *join)
+static void write_row(Merge *merge)
 {
     VerifyRow row = {0};
     LayerWorst all, one;
     layer_init(&all);
     layer_init(&one);
-    for (size_t i = 0; i < join->merge->file_count; i++) {
-        layer_read(&one, join->shards[i].cell);
+    for (size_t i = 0; i < merge->file_count; i++) {
+        layer_read(&one, merge->files[i].cell);
         layer_join(&all, &one);
     }
-    verify_row_layer(&row, verify_read_count(join->shards[0].cell, VERIFY_LAYER), &all);
-    join->worst = all.status < join->worst ? all.status : join->worst;
+    verify_row_layer(&row, verify_read_count(merge->files[0].cell, VERIFY_LAYER), &all);
+    merge->worst = all.status < merge->worst ? all.status : merge->worst;
     layer_clear(&all);
     layer_clear(&one);
-    bool has_logits = *join->shards[0].cell[VERIFY_MARGIN] != '\0';
+    bool has_logits = *merge->files[0].cell[VERIFY_MARGIN] != '\0';
     if (has_logits) {
-        put_logits(&row, join);
+        put_logits(&row, merge);
     }
-    write_cells(join->file, &join->shards[0], VERIFY_INPUTS);
-    verify_row_write(join->file, &row, VERIFY_COLUMNS);
+    write_cells(merge->file, &merge->files[0], VERIFY_INPUTS);
+    verify_row_write(merge->file, &row, VERIFY_COLUMNS);
 }
 
 /* All rows: of each layer, with those of positions before it, which the last layer's sums up.  0; 2
  * after a message. */
-static int write_rows(Join *join)
+static int write_rows(Merge *merge)
 {
-    Merge *merge = join->merge;
-    const Shard *shards = join->shards;
+    const ShardFile *shards = merge->files;
     do {
-        int status = copy_positions(join);
+        int status = copy_positions(merge);
         for (size_t i = 0; i < merge->file_count && status == 0; i++) {
             status = same_row(&shards[i], &shards[0]) ? 0 : merge_refuse_rows(&merge->files[i]);
         }
@@ -161,7 +143,7 @@ static int write_rows(Join *join)
         const char *options = shards[0].cell[VERIFY_OPTIONS];
         merge->judged = merge->judged || strncmp(options, "tolerance=", 10) == 0 ||
                         strstr(options, ";tolerance=") != NULL;
-        write_row(join);
+        write_row(merge);
     } while (*shards[0].next != '\0');
     for (size_t i = 0; i < merge->file_count; i++) {
         if (shards[i].next != merge->files[i].text + merge->files[i].size) {
@@ -172,7 +154,7 @@ static int write_rows(Join *join)
 }
 
 /* A point passes where all shards say so; not all do where a row failed. */
-static int take_verdicts(Merge *merge, Status worst)
+static int take_verdicts(Merge *merge)
 {
     bool all = true;
     for (size_t s = 0; s < merge->file_count; s++) {
@@ -192,7 +174,7 @@ static int take_verdicts(Merge *merge, Status worst)
         point->passed = json_is_true(json_object_get(point->fact, "passed"));
         all = all && point->passed;
     }
-    if (all && worst <= STATUS_FAIL) {
+    if (all && merge->worst <= STATUS_FAIL) {
         return merge_refuse_verdict(&merge->files[0], 0);
     }
     return 0;
@@ -208,17 +190,14 @@ bool merge_is_verify(const Merge *merge)
 int merge_verify(Merge *merge)
 {
     size_t size = 0;
-    Join join = {.merge = merge,
-                 .shards = need_zeros(merge->file_count, sizeof *join.shards),
-                 .worst = STATUS_OK};
     for (size_t i = 0; i < merge->file_count; i++) {
-        join.shards[i].next = merge->files[i].text + merge->header_length;
+        merge->files[i].next = merge->files[i].text + merge->header_length;
     }
-    join.file = text_stream(&merge->merged, &size);
-    position_means_init(&join.means);
-    int status = write_rows(&join);
-    (void)text_close(join.file, &merge->merged);
-    position_means_clear(&join.means);
-    free(join.shards);
-    return status != 0 ? status : take_verdicts(merge, join.worst);
+    merge->worst = STATUS_OK;
+    merge->file = text_stream(&merge->merged, &size);
+    position_means_init(&merge->means);
+    int status = write_rows(merge);
+    (void)text_close(merge->file, &merge->merged);
+    position_means_clear(&merge->means);
+    return status != 0 ? status : take_verdicts(merge);
 }
