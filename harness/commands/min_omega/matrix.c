@@ -5,7 +5,6 @@
 
 #include "search.h"
 
-#include "../../../memory/need.h"
 #include "../../base/decimal.h"
 #include "../../base/terminal.h"
 #include "../../base/text_stream.h"
@@ -16,17 +15,14 @@
 #include <math.h>
 #include <stdlib.h>
 
-typedef struct {
-    Search *const *searches;
-    size_t count;
-    double *tolerances; /* [tolerance_count], as they come */
-    size_t tolerance_count;
-    bool varies[AXIS_COUNT];
-} Matrix;
-
 static const Point *point_of(const Search *search)
 {
     return search->seeds.points[0];
+}
+
+static bool same_tolerance(const Search *a, const Search *b)
+{
+    return point_of(a)->tolerance == point_of(b)->tolerance;
 }
 
 /* The same but for the tolerance? */
@@ -37,31 +33,27 @@ static bool same_row(const Search *a, const Search *b)
     return point_compare(point_of(a), &c) == 0;
 }
 
-static void find_tolerances(Matrix *matrix)
+/* Is no search before that one like it? */
+static bool is_first(Search *const *searches, size_t i, bool like(const Search *, const Search *))
 {
-    for (size_t i = 0; i < matrix->count; i++) {
-        double tolerance = point_of(matrix->searches[i])->tolerance;
-        size_t t = 0;
-        while (t < matrix->tolerance_count && matrix->tolerances[t] != tolerance) {
-            t++;
-        }
-        if (t == matrix->tolerance_count) {
-            matrix->tolerances[matrix->tolerance_count++] = tolerance;
-        }
+    size_t first = 0;
+    while (!like(searches[first], searches[i])) {
+        first++;
     }
+    return first == i;
 }
 
-static void find_axes(Matrix *matrix)
+/* Are there two values of it, beside what is sought? */
+static bool varies(Axis axis, Search *const *searches, size_t count)
 {
-    bool over_tau = point_of(matrix->searches[0])->over_tau;
-    for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
-        bool sought = axis == AXIS_TOLERANCE || (over_tau && axis == AXIS_TAU);
-        AxisValue first = point_get(point_of(matrix->searches[0]), axis);
-        for (size_t i = 1; !sought && i < matrix->count; i++) {
-            AxisValue value = point_get(point_of(matrix->searches[i]), axis);
-            matrix->varies[axis] = matrix->varies[axis] || value_compare(&first, &value) != 0;
-        }
+    bool sought = axis == AXIS_TOLERANCE || (point_of(searches[0])->over_tau && axis == AXIS_TAU);
+    AxisValue first = point_get(point_of(searches[0]), axis);
+    bool same = true;
+    for (size_t i = 1; !sought && same && i < count; i++) {
+        AxisValue value = point_get(point_of(searches[i]), axis);
+        same = value_compare(&first, &value) == 0;
     }
+    return !same;
 }
 
 /* ---- Cells --------------------------------------------------------------------------------- */
@@ -114,24 +106,24 @@ static void put_proven(FILE *file, const Search *search)
 /* ---- Lines --------------------------------------------------------------------------------- */
 
 /* A line: the Omegas found, or proven, at every tolerance in the row of this search. */
-static void put_row(FILE *file, const Matrix *matrix, const Search *first, const char *what,
-                    void (*put)(FILE *file, const Search *search))
+static void put_row(FILE *file, Search *const *searches, size_t count, const Search *row,
+                    const char *what, void (*put)(FILE *file, const Search *search))
 {
     char value[VALUE_TEXT];
     for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
-        if (matrix->varies[axis]) {
-            bool matters = point_axis_matters(point_of(first), axis);
-            value_print(value, &axis_info(axis)->domain, point_get(point_of(first), axis));
+        if (varies(axis, searches, count)) {
+            bool matters = point_axis_matters(point_of(row), axis);
+            value_print(value, &axis_info(axis)->domain, point_get(point_of(row), axis));
             fprintf(file, "%s,", matters ? value : "");
         }
     }
     fputs(what, file);
-    for (size_t t = 0; t < matrix->tolerance_count; t++) {
-        fputc(',', file);
-        for (size_t i = 0; i < matrix->count; i++) {
-            const Search *search = matrix->searches[i];
-            if (same_row(first, search) && point_of(search)->tolerance == matrix->tolerances[t]) {
-                put(file, search);
+    for (size_t t = 0; t < count; t++) {
+        bool column = is_first(searches, t, same_tolerance);
+        fputs(column ? "," : "", file);
+        for (size_t i = 0; i < count && column; i++) {
+            if (same_row(row, searches[i]) && same_tolerance(searches[t], searches[i])) {
+                put(file, searches[i]);
             }
         }
     }
@@ -139,65 +131,56 @@ static void put_row(FILE *file, const Matrix *matrix, const Search *first, const
 }
 
 /* The header, then what was found, and what is proven, of each row. */
-static void put_lines(FILE *file, const Matrix *matrix)
+static void put_lines(FILE *file, Search *const *searches, size_t count)
 {
     char text[DECIMAL_TEXT];
     for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
-        if (matrix->varies[axis]) {
+        if (varies(axis, searches, count)) {
             fprintf(file, "%s,", axis_info(axis)->name);
         }
     }
-    fputs(point_of(matrix->searches[0])->over_tau ? "tau" : "omega", file);
-    for (size_t t = 0; t < matrix->tolerance_count; t++) {
-        decimal_print(text, matrix->tolerances[t]);
-        fprintf(file, ",within %s", text);
+    fputs(point_of(searches[0])->over_tau ? "tau" : "omega", file);
+    for (size_t i = 0; i < count; i++) {
+        if (is_first(searches, i, same_tolerance)) {
+            decimal_print(text, point_of(searches[i])->tolerance);
+            fprintf(file, ",within %s", text);
+        }
     }
     fputc('\n', file);
-    for (size_t i = 0; i < matrix->count; i++) {
-        const Search *search = matrix->searches[i];
-        size_t first = 0; /* of the row */
-        while (!same_row(matrix->searches[first], search)) {
-            first++;
+    for (size_t i = 0; i < count; i++) {
+        bool first = is_first(searches, i, same_row);
+        if (first) {
+            put_row(file, searches, count, searches[i], "found", put_found);
         }
-        if (first == i) {
-            put_row(file, matrix, search, "found", put_found);
-        }
-        if (first == i && search->proven > 0) {
-            put_row(file, matrix, search, "proven", put_proven);
+        if (first && searches[i]->proven > 0) {
+            put_row(file, searches, count, searches[i], "proven", put_proven);
         }
     }
 }
 
 int matrix_print(FILE *file, Search *const *searches, size_t count)
 {
-    Matrix matrix = {searches, count, need_zeros(count, sizeof(double)), 0, {false}};
     char *lines = NULL;
     size_t size = 0;
     Wrapped said;
     FILE *stream = text_stream(&lines, &size);
-    find_tolerances(&matrix);
-    find_axes(&matrix);
-    put_lines(stream, &matrix);
+    put_lines(stream, searches, count);
     (void)text_close(stream, &lines);
     FormatTable table = {.format = &format_table, .file = wrapped_open(&said, file), .whole = true};
     int status = format_take(&table, lines);
     status = status != 0 ? status : format_end(&table);
     format_clear(&table);
-    if (count > 0 && point_of(searches[0])->over_tau) {
-        fputs("found: every power of two within an interval was evaluated as tau and meets the "
-              "tolerance; the nearest outside do not\n",
-              said.file);
-    } else {
-        fputs("found: every omega evaluated within an interval meets the tolerance, the nearest "
-              "outside do not; between two evaluated omegas nothing is proven\n",
-              said.file);
-    }
-    if (count > 0 && searches[0]->proven > 0) {
+    fputs(point_of(searches[0])->over_tau
+              ? "found: every power of two within an interval was evaluated as tau and meets the "
+                "tolerance; the nearest outside do not\n"
+              : "found: every omega evaluated within an interval meets the tolerance, the nearest "
+                "outside do not; between two evaluated omegas nothing is proven\n",
+          said.file);
+    if (searches[0]->proven > 0) {
         fputs("proven: for every input, in exact arithmetic, compared with an infinite omega\n",
               said.file);
     }
     wrapped_close(&said);
     free(lines);
-    free(matrix.tolerances);
     return status;
 }
