@@ -10,11 +10,6 @@
 
 #include <time.h>
 
-typedef struct {
-    Outcome outcome;
-    Bound bound; /* of the points so far, while they differ in Omega alone */
-} Run;
-
 /* Without --omega, the smallest is found. */
 static Point asked(const Point *point)
 {
@@ -65,19 +60,19 @@ static void say_refused(const Bound *bound, const RunOptions *run)
     fputc('\n', stderr);
 }
 
-static int run_point(Run *all, const Point *given)
+/* bound: of the points so far, while they differ in Omega alone. */
+static int run_point(Outcome *outcome, Bound *bound, const Point *given)
 {
-    Outcome *outcome = &all->outcome;
     Point point = asked(given);
     clock_t start = clock();
-    int status = bound_move(&all->bound, given, outcome->run);
+    int status = bound_move(bound, given, outcome->run);
     if (status == 2) {
-        say_refused(&all->bound, outcome->run);
+        say_refused(bound, outcome->run);
     }
     if (status != 0) {
         return status;
     }
-    const Proven proven = bound_at_tau(&all->bound, &point);
+    const Proven proven = bound_at_tau(bound, &point);
     if (proven.refused) {
         outcome_fail(outcome, &proven);
     }
@@ -113,17 +108,18 @@ static int check_asked(const Grid *grid, const RunOptions *run)
 
 int command_guarantee(const Grid *grid, const RunOptions *run)
 {
-    Run all = {0};
+    Outcome outcome;
+    Bound bound = {0};
     int status = check_asked(grid, run);
     if (status != 0) {
         return status;
     }
-    status = outcome_open(&all.outcome, &guarantee_outcome, grid, run, NULL);
+    status = outcome_open(&outcome, &guarantee_outcome, grid, run, NULL);
     for (size_t i = 0; i < grid->count && status == 0; i++) {
-        status = run_point(&all, &grid->points[i]);
+        status = run_point(&outcome, &bound, &grid->points[i]);
     }
-    status = outcome_end(&all.outcome, status);
-    bound_clear(&all.bound);
+    status = outcome_end(&outcome, status);
+    bound_clear(&bound);
     ref_thread_clear();
     return status;
 }
