@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 /* What the reference cannot say is no overflow of the machine's. */
 static void an_error_is_not_the_machines(void **state)
@@ -19,7 +20,7 @@ static void an_error_is_not_the_machines(void **state)
                                  "inputs"},
                 {STATUS_OVERFLOW, ": the machine's numbers overflow; try a smaller omega"}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        LayerWorst layer;
+        VerifyRow layer = {0};
         Point point = {.spec = {.depth = 1}, .arithmetic = ARITHMETIC_F64, .omega = 20};
         ModelFile model = {.depth = 1};
         Verify verify = {.points = &point,
@@ -28,9 +29,8 @@ static void an_error_is_not_the_machines(void **state)
                          .template = &point,
                          .omega = point.omega};
         char text[256] = "";
-        layer_init(&layer);
-        layer.status = rows[i].status;
-        layer.log2_judged = INFINITY;
+        strcpy(layer.cells[VERIFY_STATUS].text, status_name(rows[i].status));
+        verify_row_number(&layer, VERIFY_JUDGED_LOG2, INFINITY);
         verify_limit_take(&verify);
         verify_limit_advise(&verify);
         FILE *file = fmemopen(text, sizeof text, "w");
@@ -38,7 +38,6 @@ static void an_error_is_not_the_machines(void **state)
         verify_limit_print(file, &verify.limit, false);
         assert_int_equal(fclose(file), 0);
         assert_string_equal(text, rows[i].says);
-        layer_clear(&layer);
     }
 }
 

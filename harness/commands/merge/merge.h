@@ -13,8 +13,8 @@
 #include "../../table/sidecar.h"
 #include "../verify/columns.h"
 
-/* text [size]: the file, with a NUL behind.  Of rows of verify, cell: of that at hand; next: what is
- * behind it. */
+/* text [size]: the file, with a NUL behind.  Of rows of verify, cell, row: of that at hand; next:
+ * what is behind it. */
 typedef struct {
     const char *path;
     char *text;
@@ -22,6 +22,7 @@ typedef struct {
     json_t *sidecar;
     size_t index;
     VerifyCells cell;
+    VerifyRow row;
     char *next;
 } ShardFile;
 

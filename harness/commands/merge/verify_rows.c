@@ -21,7 +21,7 @@
 /* Moves a shard to its next row.  0, or 2 after a message: it has not as many cells as that. */
 static int next_row(ShardFile *shard)
 {
-    bool read = verify_read_row(shard->cell, 0, VERIFY_COLUMNS, &shard->next);
+    bool read = verify_row_cut(&shard->row, shard->cell, 0, VERIFY_COLUMNS, &shard->next);
     return read ? 0 : merge_refuse_rows(shard);
 }
 
@@ -43,30 +43,6 @@ static void write_cells(FILE *file, const ShardFile *shard, int count)
     }
 }
 
-/* The logits' cells: the largest error (not a number wins), the smallest margin; divergences of the
- * positions that are listed, or the largest of the shards. */
-static void put_logits(VerifyRow *row, Merge *merge)
-{
-    double error = 0, margin = INFINITY;
-    size_t changed = 0;
-    const bool listed = merge->means.mean[POSITION_KL].count > 0;
-    for (size_t i = 0; i < merge->file_count; i++) {
-        const ShardFile *shard = &merge->files[i];
-        Figure most[AGAINST_COUNT];
-        error = worse(verify_read_number(shard->cell, VERIFY_LOGIT_ERROR), error);
-        margin = fmin(margin, verify_read_number(shard->cell, VERIFY_MARGIN));
-        changed += verify_read_count(shard->cell, VERIFY_CHANGED);
-        verify_read_figures(most, shard->cell, VERIFY_KL_MAX, AGAINST_COUNT);
-        if (!listed) {
-            position_most_add(&merge->means, most);
-        }
-    }
-    verify_row_logits(row, error, margin, changed);
-    position_means_put(row, &merge->means, listed);
-    position_means_clear(&merge->means);
-    position_means_init(&merge->means);
-}
-
 /* The shard whose row of a position is the first in the order of inputs; file_count: none is at
  * one. */
 static size_t first_position(const Merge *merge)
@@ -75,8 +51,8 @@ static size_t first_position(const Merge *merge)
     size_t count = merge->file_count, first = count;
     for (size_t i = 0; i < count; i++) {
         bool its = *shards[i].cell[VERIFY_POSITION] != '\0';
-        bool before = first == count || verify_read_count(shards[i].cell, VERIFY_INPUT) <
-                                            verify_read_count(shards[first].cell, VERIFY_INPUT);
+        bool before = first == count || verify_count(&shards[i].row, VERIFY_INPUT) <
+                                            verify_count(&shards[first].row, VERIFY_INPUT);
         first = its && before ? i : first;
     }
     return first;
@@ -96,7 +72,7 @@ static int copy_positions(Merge *merge)
         if (first == merge->file_count) {
             break;
         }
-        verify_read_figures(figures, merge->files[first].cell, VERIFY_LOSS, POSITION_MEANS);
+        verify_figures(figures, &merge->files[first].row, VERIFY_LOSS, POSITION_MEANS);
         position_means_add(&merge->means, figures);
         write_cells(merge->file, &merge->files[first], VERIFY_COLUMNS);
         fputc('\n', merge->file);
@@ -107,24 +83,19 @@ static int copy_positions(Merge *merge)
 /* One row from that of every shard. */
 static void write_row(Merge *merge)
 {
-    VerifyRow row = {0};
-    LayerWorst all, one;
-    layer_init(&all);
-    layer_init(&one);
+    VerifyRow all = {0};
     for (size_t i = 0; i < merge->file_count; i++) {
-        layer_read(&one, merge->files[i].cell);
-        layer_join(&all, &one);
+        verify_row_join(&all, &merge->files[i].row);
     }
-    verify_row_layer(&row, verify_read_count(merge->files[0].cell, VERIFY_LAYER), &all);
-    merge->worst = all.status < merge->worst ? all.status : merge->worst;
-    layer_clear(&all);
-    layer_clear(&one);
-    bool has_logits = *merge->files[0].cell[VERIFY_MARGIN] != '\0';
-    if (has_logits) {
-        put_logits(&row, merge);
+    if (merge->means.mean[POSITION_KL].count > 0) { /* the positions are listed */
+        position_means_put(&all, &merge->means, true);
+        position_means_clear(&merge->means);
+        position_means_init(&merge->means);
     }
+    Status status = verify_status(&all);
+    merge->worst = status < merge->worst ? status : merge->worst;
     write_cells(merge->file, &merge->files[0], VERIFY_INPUTS);
-    verify_row_write(merge->file, &row, VERIFY_COLUMNS);
+    verify_row_write(merge->file, &all, VERIFY_COLUMNS);
 }
 
 /* All rows: of each layer, with those of positions before it, which the last layer's sums up.  0; 2

@@ -28,12 +28,12 @@ static void write_error(FILE *file, const Verify *verify, size_t l)
 {
     const Point *point = verify->template;
     bool of_logits = point->judge_of != JUDGE_STREAMS && l + 1 == point->spec.depth;
-    const RefCell *cell = &verify->layers[l].judged[point->judge];
+    const VerifyRow *layer = &verify->layers[l];
     if (!of_logits) {
         fprintf(file, "%s,%s,", axis_info(AXIS_JUDGE)->domain.words[point->judge],
                 axis_info(AXIS_NORM)->domain.words[point->norm]);
-        table_write_cell(file, cell);
-        fputs(cell->state == CELL_BOUND ? ",yes," : ",,", file);
+        fputs(layer->cells[VERIFY_JUDGED + point->judge].text, file);
+        fputs(layer->cells[VERIFY_JUDGED + point->judge].bound ? ",yes," : ",,", file);
         return;
     }
     mpfr_t worst;
@@ -66,7 +66,7 @@ void verify_cases_layers(FILE *file, const void *row)
     for (size_t l = 0; l < verify->template->spec.depth; l++) {
         write_key(file, verify, l + 1);
         write_error(file, verify, l);
-        fprintf(file, "%s\n", status_name(verify->layers[l].status));
+        fprintf(file, "%s\n", verify->layers[l].cells[VERIFY_STATUS].text);
     }
 }
 

@@ -7,6 +7,7 @@
 #include "columns.h"
 
 #include "../../base/decimal.h"
+#include "../../base/number.h"
 #include "../../evaluate/evaluate.h"
 #include "../../evaluate/verdict.h"
 #include "../../table/check_columns.h"
@@ -95,23 +96,6 @@ void verify_row_write(FILE *file, const VerifyRow *row, size_t columns)
     fputc('\n', file);
 }
 
-void verify_row_layer(VerifyRow *row, size_t number, const LayerWorst *layer)
-{
-    verify_row_count(row, VERIFY_INPUTS, layer->inputs);
-    verify_row_count(row, VERIFY_LAYER, number);
-    for (size_t kind = 0; kind < ERROR_KINDS; kind++) {
-        verify_row_cell(row, VERIFY_ERRORS + kind, &layer->worst[kind]);
-        verify_row_cell(row, VERIFY_LOGS + kind, &layer->logs[kind]);
-        verify_row_cell(row, VERIFY_JUDGED + kind, &layer->judged[kind]);
-    }
-    verify_row_number(row, VERIFY_JUDGED_LOG2, layer->log2_judged);
-    row->cells[VERIFY_JUDGED_LOG2].bound = layer->judged_bound;
-    verify_row_count(row, VERIFY_WORST_INPUT, layer->worst_input);
-    strcpy(row->cells[VERIFY_STATUS].text, status_name(layer->status));
-    verify_row_number(row, VERIFY_SCORE, layer->score);
-    verify_row_count(row, VERIFY_PASSED, layer->passed);
-}
-
 /* The axes that decide a row and have no column here, beside the sizes of the file. */
 static const uint64_t decisive = UINT64_C(1) << AXIS_ACTIVATION | UINT64_C(1) << AXIS_MASK |
                                  UINT64_C(1) << AXIS_REFERENCE | UINT64_C(1) << AXIS_SEED;
@@ -126,44 +110,9 @@ void verify_write_key(FILE *file, const Point *point)
     options_write(file, point, decisive);
 }
 
-/* ---- Layers ---------------------------------------------------------------------------------- */
-
-void layer_init(LayerWorst *layer)
-{
-    for (int kind = 0; kind < ERROR_KINDS; kind++) {
-        ref_cell_init(&layer->worst[kind], REF_DIGITS);
-        ref_cell_init(&layer->logs[kind], REF_DIGITS);
-        ref_cell_init(&layer->judged[kind], REF_DIGITS);
-    }
-    layer_reset(layer);
-}
-
-void layer_reset(LayerWorst *layer)
-{
-    for (int kind = 0; kind < ERROR_KINDS; kind++) {
-        layer->worst[kind].state = CELL_ABSENT;
-        layer->logs[kind].state = CELL_ABSENT;
-        layer->judged[kind].state = CELL_ABSENT;
-    }
-    layer->score = 0;
-    layer->log2_judged = -INFINITY;
-    layer->inputs = 0;
-    layer->worst_input = SIZE_MAX;
-    layer->judged_bound = false;
-    layer->passed = true;
-    layer->status = STATUS_OK;
-}
-
-void layer_clear(LayerWorst *layer)
-{
-    for (int kind = 0; kind < ERROR_KINDS; kind++) {
-        ref_cell_clear(&layer->worst[kind]);
-        ref_cell_clear(&layer->logs[kind]);
-        ref_cell_clear(&layer->judged[kind]);
-    }
-}
-
-double layer_log2(const RefCell *cell)
+/* The binary logarithm of a cell as it is printed: infinite where it is not finite, or zero, or
+ * absent. */
+static double log2_of(const RefCell *cell)
 {
     long exponent;
     mpfr_t printed; /* not what rounding left behind its digits, so that shards agree */
@@ -180,80 +129,39 @@ double layer_log2(const RefCell *cell)
     return log2(mantissa) + (double)exponent;
 }
 
-void layer_take(LayerWorst *layer, size_t number, const Point *point, const Row *row)
-{
-    const RefCell *score = &row->errors.scalar[SCALAR_SCORE];
-    for (int kind = 0; kind < ERROR_KINDS; kind++) {
-        ref_cell_set(&layer->worst[kind], &row->errors.error[kind][NORM_MAX]);
-        ref_cell_log10(&layer->logs[kind], &layer->worst[kind]);
-        ref_cell_set(&layer->judged[kind], &row->errors.error[kind][point->norm]);
-    }
-    layer->score = score->state == CELL_VALUE ? mpfr_get_d(score->value, MPFR_RNDN) : 0;
-    layer->inputs = 1;
-    layer->worst_input = number;
-    layer->status = row->status;
-    layer->passed = row_passes(point, row);
-    layer->log2_judged = layer_log2(&layer->judged[point->judge]);
-    layer->judged_bound = layer->judged[point->judge].state == CELL_BOUND;
-}
+/* ---- What is read of a row ------------------------------------------------------------------- */
 
-void layer_join(LayerWorst *all, const LayerWorst *one)
-{
-    for (int kind = 0; kind < ERROR_KINDS; kind++) {
-        const bool more = cell_is_worse(&one->worst[kind], &all->worst[kind]);
-        const bool less = cell_is_worse(&all->worst[kind], &one->worst[kind]);
-        if (more) {
-            ref_cell_set(&all->worst[kind], &one->worst[kind]);
-        }
-        /* Of equals, too: errors that differ behind what is printed of them may show it here. */
-        if (more || (!less && cell_is_worse(&one->logs[kind], &all->logs[kind]))) {
-            ref_cell_set(&all->logs[kind], &one->logs[kind]);
-        }
-        if (cell_is_worse(&one->judged[kind], &all->judged[kind])) {
-            ref_cell_set(&all->judged[kind], &one->judged[kind]);
-        }
-    }
-    const bool more = one->log2_judged > all->log2_judged;
-    const bool equal = one->log2_judged == all->log2_judged;
-    if (more || equal) { /* of equals a bound, as with worst */
-        all->judged_bound = one->judged_bound || (equal && all->judged_bound);
-    }
-    if (more || (equal && one->worst_input < all->worst_input)) {
-        all->log2_judged = one->log2_judged;
-        all->worst_input = one->worst_input;
-    }
-    all->score = fmax(all->score, one->score);
-    all->inputs += one->inputs;
-    all->passed = all->passed && one->passed;
-    all->status = one->status < all->status ? one->status : all->status;
-}
-
-/* ---- What is read back ----------------------------------------------------------------------- */
-
-bool verify_read_row(VerifyCells cells, size_t from, size_t to, char **next)
+bool verify_row_cut(VerifyRow *row, VerifyCells cells, size_t from, size_t to, char **next)
 {
     char *line = *next, *end = strchr(line, '\n');
+    Number number;
     if (end == NULL) {
         return false;
     }
     *end = '\0';
     *next = end + 1;
-    return table_cut(cells + from, to - from, line) == to - from;
+    *row = (VerifyRow){0};
+    bool read = table_cut(cells + from, to - from, line) == to - from;
+    for (size_t column = VERIFY_INPUTS; column < to && read; column++) {
+        const char *text = cells[column];
+        if (column != VERIFY_BOUNDS) {
+            size_t length = strlen(text);
+            read = length < CELL_TEXT &&
+                   (column == VERIFY_STATUS ? status_find(text, length) <= STATUS_OK
+                                            : number_read(&number, text));
+            strncpy(row->cells[column].text, text, CELL_TEXT - 1);
+            row->cells[column].bound = length > 0 && column < VERIFY_SCORE &&
+                                       bounds_has(cells[VERIFY_BOUNDS], verify_column(column));
+        }
+    }
+    return read;
 }
 
-static bool is_bound(const VerifyCells cells, size_t column)
+void verify_cell(RefCell *cell, const VerifyRow *row, size_t column)
 {
-    return bounds_has(cells[VERIFY_BOUNDS], verify_column(column));
-}
-
-/* In 53 bits, which tell its digits apart, as figure_of.  A bound of a size is a power of two,
- * rounded up to them. */
-static void read_cell(RefCell *cell, const VerifyCells cells, size_t column)
-{
-    const char *text = cells[column] != NULL ? cells[column] : "";
-    bool bound = *text != '\0' && is_bound(cells, column);
-    bool size = column < VERIFY_LOGS || column >= VERIFY_BOUNDS;
-    mpfr_t value;
+    const char *text = row->cells[column].text;
+    bool bound = row->cells[column].bound, size = column < VERIFY_LOGS || column >= VERIFY_BOUNDS;
+    mpfr_t value; /* in 53 bits, which tell its digits apart, as figure_of */
     cell->state = CELL_ABSENT;
     if (*text == '\0') {
         return;
@@ -266,67 +174,162 @@ static void read_cell(RefCell *cell, const VerifyCells cells, size_t column)
                   : mpfr_zero_p(cell->value)    ? CELL_ZERO
                   : !mpfr_number_p(cell->value) ? CELL_NONFINITE
                                                 : CELL_VALUE;
-    cell->digits = 0;
-    for (; *text != 'e' && *text != '\0'; text++) {
-        cell->digits += *text >= '0' && *text <= '9';
-    }
-    if (bound && size && mpfr_regular_p(cell->value)) {
+    if (bound && size && mpfr_regular_p(cell->value)) { /* a power of two, rounded up */
         mpfr_set_ui_2exp(cell->value, 1, mpfr_get_exp(cell->value) - 1, MPFR_RNDN);
     }
 }
 
-void verify_read_figures(Figure *figures, const VerifyCells cells, size_t first, size_t count)
+void verify_figures(Figure *figures, const VerifyRow *row, size_t first, size_t count)
 {
     RefCell cell;
-    ref_cell_init(&cell, REF_DIGITS);
+    ref_cell_init(&cell, REF_DIGITS_MOST);
     for (size_t i = 0; i < count; i++) {
-        read_cell(&cell, cells, first + i);
+        verify_cell(&cell, row, first + i);
         figures[i] = figure_of(&cell);
     }
     ref_cell_clear(&cell);
 }
 
-size_t verify_read_count(const VerifyCells cells, size_t column)
+size_t verify_count(const VerifyRow *row, size_t column)
 {
-    return strtoul(cells[column], NULL, 10);
+    return strtoul(row->cells[column].text, NULL, 10);
 }
 
-double verify_read_number(const VerifyCells cells, size_t column)
+double verify_number(const VerifyRow *row, size_t column)
 {
-    return strtod(cells[column], NULL);
+    return strtod(row->cells[column].text, NULL);
 }
 
-void layer_read(LayerWorst *layer, const VerifyCells cells)
+Status verify_status(const VerifyRow *row)
 {
-    const char *status = cells[VERIFY_STATUS];
-    layer_reset(layer);
+    const char *text = row->cells[VERIFY_STATUS].text;
+    return status_find(text, strlen(text));
+}
+
+double verify_log2(const VerifyRow *row, size_t column)
+{
+    RefCell cell;
+    ref_cell_init(&cell, REF_DIGITS);
+    verify_cell(&cell, row, column);
+    double log = log2_of(&cell);
+    ref_cell_clear(&cell);
+    return log;
+}
+
+/* ---- Layers ---------------------------------------------------------------------------------- */
+
+void verify_row_layer(VerifyRow *row, size_t number, const Point *point, const Row *layer)
+{
+    const RefErrors *errors = &layer->errors;
+    const RefCell *judged = &errors->error[point->judge][point->norm];
+    const RefCell *score = &errors->scalar[SCALAR_SCORE];
+    RefCell log;
+    ref_cell_init(&log, REF_DIGITS);
+    verify_row_count(row, VERIFY_INPUTS, 1);
+    verify_row_count(row, VERIFY_LAYER, layer->layer);
     for (size_t kind = 0; kind < ERROR_KINDS; kind++) {
-        read_cell(&layer->worst[kind], cells, VERIFY_ERRORS + kind);
-        read_cell(&layer->logs[kind], cells, VERIFY_LOGS + kind);
-        read_cell(&layer->judged[kind], cells, VERIFY_JUDGED + kind);
+        verify_row_cell(row, VERIFY_ERRORS + kind, &errors->error[kind][NORM_MAX]);
+        verify_row_cell(row, VERIFY_JUDGED + kind, &errors->error[kind][point->norm]);
+        ref_cell_log10(&log, &errors->error[kind][NORM_MAX]);
+        verify_row_cell(row, VERIFY_LOGS + kind, &log);
     }
-    layer->log2_judged = verify_read_number(cells, VERIFY_JUDGED_LOG2);
-    layer->judged_bound = is_bound(cells, VERIFY_JUDGED_LOG2);
-    layer->inputs = verify_read_count(cells, VERIFY_INPUTS);
-    layer->worst_input = verify_read_count(cells, VERIFY_WORST_INPUT);
-    layer->status = status_find(status, strlen(status));
-    if (cells[VERIFY_SCORE] != NULL) {
-        layer->score = verify_read_number(cells, VERIFY_SCORE);
-        layer->passed = verify_read_count(cells, VERIFY_PASSED) == 1;
+    ref_cell_clear(&log);
+    verify_row_number(row, VERIFY_JUDGED_LOG2, log2_of(judged));
+    row->cells[VERIFY_JUDGED_LOG2].bound = judged->state == CELL_BOUND;
+    verify_row_count(row, VERIFY_WORST_INPUT, number);
+    strcpy(row->cells[VERIFY_STATUS].text, status_name(layer->status));
+    verify_row_number(row, VERIFY_SCORE,
+                      score->state == CELL_VALUE ? mpfr_get_d(score->value, MPFR_RNDN) : 0);
+    verify_row_count(row, VERIFY_PASSED, row_passes(point, layer));
+}
+
+static bool is_worse(const VerifyRow *one, const VerifyRow *other, size_t column)
+{
+    RefCell a, b;
+    ref_cell_init(&a, REF_DIGITS);
+    ref_cell_init(&b, REF_DIGITS);
+    verify_cell(&a, one, column);
+    verify_cell(&b, other, column);
+    bool worse = cell_is_worse(&a, &b);
+    ref_cell_clear(&a);
+    ref_cell_clear(&b);
+    return worse;
+}
+
+/* The errors, with their logarithms.  Of equals the larger one of these, too: errors that differ
+ * behind what is printed of them may show it there. */
+static void join_errors(VerifyRow *all, const VerifyRow *one)
+{
+    for (size_t error = VERIFY_ERRORS, log = VERIFY_LOGS; error < VERIFY_LOGS; error++, log++) {
+        bool more = is_worse(one, all, error), less = is_worse(all, one, error);
+        if (more || (!less && is_worse(one, all, log))) {
+            all->cells[error] = one->cells[error];
+            all->cells[log] = one->cells[log];
+        }
     }
 }
 
-void position_read(Position *position, const VerifyCells cells)
+/* Where the judged error is the largest; of equals a bound, and the first input. */
+static void join_judged(VerifyRow *all, const VerifyRow *one)
 {
-    position->predicted = verify_read_count(cells, VERIFY_PREDICTION);
-    position->machine = verify_read_count(cells, VERIFY_MACHINE_PREDICTION);
-    position->error = verify_read_number(cells, VERIFY_LOGIT_ERROR);
-    position->margin = verify_read_number(cells, VERIFY_MARGIN);
-    position->changed = verify_read_count(cells, VERIFY_CHANGED) == 1;
-    position->native_changed = verify_read_count(cells, VERIFY_NATIVE_CHANGED) == 1;
-    position->lost = verify_read_count(cells, VERIFY_LOST) == 1;
+    double here = verify_number(one, VERIFY_JUDGED_LOG2);
+    double there = verify_number(all, VERIFY_JUDGED_LOG2);
+    bool before = verify_count(one, VERIFY_WORST_INPUT) < verify_count(all, VERIFY_WORST_INPUT);
+    bool bound = one->cells[VERIFY_JUDGED_LOG2].bound || all->cells[VERIFY_JUDGED_LOG2].bound;
+    if (here > there || (here == there && before)) {
+        all->cells[VERIFY_JUDGED_LOG2] = one->cells[VERIFY_JUDGED_LOG2];
+        all->cells[VERIFY_WORST_INPUT] = one->cells[VERIFY_WORST_INPUT];
+    }
+    all->cells[VERIFY_JUDGED_LOG2].bound =
+        here == there ? bound : all->cells[VERIFY_JUDGED_LOG2].bound;
+}
+
+static void join_logits(VerifyRow *all, const VerifyRow *one)
+{
+    if (*one->cells[VERIFY_MARGIN].text != '\0') {
+        double error = verify_number(one, VERIFY_LOGIT_ERROR);
+        double margin = verify_number(one, VERIFY_MARGIN);
+        verify_row_logits(all, worse(error, verify_number(all, VERIFY_LOGIT_ERROR)),
+                          fmin(margin, verify_number(all, VERIFY_MARGIN)),
+                          verify_count(one, VERIFY_CHANGED) + verify_count(all, VERIFY_CHANGED));
+    }
+}
+
+void verify_row_join(VerifyRow *all, const VerifyRow *one)
+{
+    if (*all->cells[VERIFY_INPUTS].text == '\0') {
+        *all = *one;
+        return;
+    }
+    join_errors(all, one);
+    join_judged(all, one);
+    join_logits(all, one);
+    for (size_t column = VERIFY_KL_MAX; column < VERIFY_SCORE; column++) {
+        bool size = column < VERIFY_STATUS || column >= VERIFY_JUDGED;
+        if (size ? is_worse(one, all, column)
+                 : column == VERIFY_STATUS && verify_status(one) < verify_status(all)) {
+            all->cells[column] = one->cells[column];
+        }
+    }
+    verify_row_count(all, VERIFY_INPUTS,
+                     verify_count(one, VERIFY_INPUTS) + verify_count(all, VERIFY_INPUTS));
+    verify_row_number(all, VERIFY_SCORE,
+                      fmax(verify_number(one, VERIFY_SCORE), verify_number(all, VERIFY_SCORE)));
+    verify_row_count(all, VERIFY_PASSED,
+                     verify_count(one, VERIFY_PASSED) && verify_count(all, VERIFY_PASSED));
+}
+
+void position_read(Position *position, const VerifyRow *row)
+{
+    position->predicted = verify_count(row, VERIFY_PREDICTION);
+    position->machine = verify_count(row, VERIFY_MACHINE_PREDICTION);
+    position->error = verify_number(row, VERIFY_LOGIT_ERROR);
+    position->margin = verify_number(row, VERIFY_MARGIN);
+    position->changed = verify_count(row, VERIFY_CHANGED) == 1;
+    position->native_changed = verify_count(row, VERIFY_NATIVE_CHANGED) == 1;
+    position->lost = verify_count(row, VERIFY_LOST) == 1;
     position->known = position->taken = true;
-    verify_read_figures(position->means, cells, VERIFY_LOSS, POSITION_MEANS);
-    verify_read_figures(position->errors, cells, VERIFY_ERRORS, ERROR_KINDS);
-    verify_read_figures(position->logs, cells, VERIFY_LOGS, ERROR_KINDS);
+    verify_figures(position->means, row, VERIFY_LOSS, POSITION_MEANS);
+    verify_figures(position->errors, row, VERIFY_ERRORS, ERROR_KINDS);
+    verify_figures(position->logs, row, VERIFY_LOGS, ERROR_KINDS);
 }

@@ -49,33 +49,6 @@ enum {
     VERIFY_KEPT
 };
 
-/* A layer over inputs.  worst: the largest errors in the max norm; logs: their logarithms; judged:
- * in the norm that is judged; score: the largest content score, 0: none; worst_input: the number of
- * that with the largest judged error, of which log2_judged is the binary logarithm; judged_bound:
- * it is only a bound. */
-typedef struct {
-    RefCell worst[ERROR_KINDS], logs[ERROR_KINDS], judged[ERROR_KINDS];
-    double score, log2_judged;
-    size_t inputs, worst_input;
-    bool judged_bound, passed;
-    Status status;
-} LayerWorst;
-
-/* Of no input yet. */
-void layer_init(LayerWorst *layer);
-void layer_reset(LayerWorst *layer);
-void layer_clear(LayerWorst *layer);
-
-/* The row of a point is that of the input of that number. */
-void layer_take(LayerWorst *layer, size_t number, const Point *point, const Row *row);
-
-/* all = the worst of both, in any order the same. */
-void layer_join(LayerWorst *all, const LayerWorst *one);
-
-/* The binary logarithm of a cell as it is printed: infinite where it is not finite, or zero, or
- * absent. */
-double layer_log2(const RefCell *cell);
-
 /* The name of a column < VERIFY_SCORE; the judged errors have that of a norm, whichever it is. */
 const char *verify_column(size_t column);
 
@@ -99,8 +72,12 @@ void verify_row_count(VerifyRow *row, size_t column, size_t value);
 void verify_row_number(VerifyRow *row, size_t column, double value);
 void verify_row_cell(VerifyRow *row, size_t column, const RefCell *cell);
 
-/* The layer's cells, but for what its logits add. */
-void verify_row_layer(VerifyRow *row, size_t number, const LayerWorst *layer);
+/* The cells of a layer at the input of that number, but for its logits'. */
+void verify_row_layer(VerifyRow *row, size_t number, const Point *point, const Row *layer);
+
+/* Of rows of a layer, over other inputs: all = the worst of both, in any order the same, and how
+ * many there are together; of none yet it is all zero. */
+void verify_row_join(VerifyRow *all, const VerifyRow *one);
 
 /* The cells from logit_error to predictions_changed. */
 void verify_row_logits(VerifyRow *row, double error, double margin, size_t changed);
@@ -125,9 +102,6 @@ void position_means_clear(PositionMeans *means);
 /* figures [POSITION_MEANS]. */
 void position_means_add(PositionMeans *means, const Figure *figures);
 
-/* Those figures of divergences alone [AGAINST_COUNT] go into the largest. */
-void position_most_add(PositionMeans *means, const Figure *kl);
-
 /* The row's cells from the first loss to the last largest divergence; or, in a table without
  * positions, whose means nobody can make again, the largest alone. */
 void position_means_put(VerifyRow *row, const PositionMeans *means, bool listed);
@@ -135,24 +109,27 @@ void position_means_put(VerifyRow *row, const PositionMeans *means, bool listed)
 /* As many columns of them behind the key, with the names of the bounds, and the end of the line. */
 void verify_row_write(FILE *file, const VerifyRow *row, size_t columns);
 
-/* ---- What is read back ----------------------------------------------------------------------- */
+/* ---- What is read of a row ------------------------------------------------------------------- */
 
-/* A row's cells by their columns.  Those of a journal alone are NULL in a table's; a layer then has
- * no judged errors and no score, and passed. */
+/* Cells as they stand in a line, by their columns. */
 typedef const char *VerifyCells[VERIFY_KEPT];
 
-/* Cuts the line at *next into its cells from a column to another, and moves it behind.  false:
- * there is no line, or it has not as many. */
-bool verify_read_row(VerifyCells cells, size_t from, size_t to, char **next)
+/* Cuts the line at *next into its cells from a column to another, and moves it behind; the row has
+ * those behind the key.  false: there is no line, or it has not as many, or one that is none. */
+bool verify_row_cut(VerifyRow *row, VerifyCells cells, size_t from, size_t to, char **next)
     __attribute__((warn_unused_result));
 
-/* Cells as they were when they were written, with as many digits. */
-void verify_read_figures(Figure *figures, const VerifyCells cells, size_t first, size_t count);
-size_t verify_read_count(const VerifyCells cells, size_t column);
-double verify_read_number(const VerifyCells cells, size_t column);
-void layer_read(LayerWorst *layer, const VerifyCells cells);
+/* Cells as they were when they were written, to the digits that are there. */
+void verify_cell(RefCell *cell, const VerifyRow *row, size_t column);
+void verify_figures(Figure *figures, const VerifyRow *row, size_t first, size_t count);
+size_t verify_count(const VerifyRow *row, size_t column);
+double verify_number(const VerifyRow *row, size_t column);
+Status verify_status(const VerifyRow *row);
 
-/* Of a journal; input and index stay. */
-void position_read(Position *position, const VerifyCells cells);
+/* The binary logarithm of a size: infinite where it is not finite, or zero, or absent. */
+double verify_log2(const VerifyRow *row, size_t column);
+
+/* Of a journal's row; input and index stay. */
+void position_read(Position *position, const VerifyRow *row);
 
 #endif

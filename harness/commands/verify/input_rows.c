@@ -11,7 +11,6 @@
 #include "../../base/message.h"
 #include "../../base/text_stream.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,75 +25,51 @@ static void write_key(FILE *file, const Verify *verify)
     fputc('\n', file);
 }
 
-/* file: or NULL. */
-static void write_layer(FILE *file, size_t number, const LayerWorst *layer)
-{
-    VerifyRow row = {0};
-    if (file != NULL) {
-        verify_row_layer(&row, number, layer);
-        verify_row_write(file, &row, VERIFY_KEPT);
-    }
-}
-
-static void write_position(FILE *file, const Verify *verify, const Position *position)
-{
-    VerifyRow row = {0};
-    if (file != NULL) {
-        verify_row_position(&row, verify, position);
-        verify_row_write(file, &row, VERIFY_KEPT);
-    }
-}
-
 /* Where its positions begin; of the input behind the last one where they end. */
 static size_t first_position(const Verify *verify, size_t input)
 {
     return verify->has_logits ? verify->logits.first[input] : 0;
 }
 
-/* The layers of the evaluated rows, and the positions. */
-static void write_input(FILE *file, const Verify *verify, size_t input, const Point *point,
-                        const Row *rows)
+static void write_positions(FILE *file, const Verify *verify, size_t input)
 {
-    LayerWorst layer;
-    layer_init(&layer);
-    for (size_t l = 0; l < verify->model->depth; l++) {
-        layer_take(&layer, inputs_number(&verify->inputs, input), point, &rows[l]);
-        write_layer(file, l + 1, &layer);
-    }
-    layer_clear(&layer);
     for (size_t k = first_position(verify, input); k < first_position(verify, input + 1); k++) {
-        write_position(file, verify, &verify->logits.found[k]);
+        VerifyRow row = {0};
+        verify_row_position(&row, verify, &verify->logits.found[k]);
+        verify_row_write(file, &row, VERIFY_KEPT);
     }
 }
 
-/* The same from a text, whose lines are cut: to the layers of the Omega at hand, and the positions.
- * again: gets what was read as it is written, or NULL.  false: there are not as many lines or
- * cells. */
+static void join_layer(Verify *verify, size_t l, const VerifyRow *row)
+{
+    pthread_mutex_lock(&verify->kept->lock);
+    verify_row_join(&verify->layers[l], row);
+    pthread_mutex_unlock(&verify->kept->lock);
+}
+
+/* Takes an input from its lines, which are cut, and writes them again.  false: there are not as
+ * many, or cells of one are not. */
 static bool read_input(FILE *again, Verify *verify, size_t input, char *text)
 {
     VerifyCells cells;
-    LayerWorst layer;
+    VerifyRow row;
     bool read = true;
-    layer_init(&layer);
     for (size_t l = 0; l < verify->model->depth && read; l++) {
-        read = verify_read_row(cells, VERIFY_OPTIONS, VERIFY_KEPT, &text);
+        read = verify_row_cut(&row, cells, VERIFY_OPTIONS, VERIFY_KEPT, &text) &&
+               verify_count(&row, VERIFY_PASSED) <= 1;
         if (read) {
-            layer_read(&layer, cells);
-            write_layer(again, l + 1, &layer);
-            pthread_mutex_lock(&verify->kept->lock);
-            layer_join(&verify->layers[l], &layer);
-            pthread_mutex_unlock(&verify->kept->lock);
+            verify_row_write(again, &row, VERIFY_KEPT);
+            join_layer(verify, l, &row);
         }
     }
-    layer_clear(&layer);
     for (size_t k = first_position(verify, input); k < first_position(verify, input + 1) && read;
          k++) {
-        read = verify_read_row(cells, VERIFY_OPTIONS, VERIFY_KEPT, &text);
+        read = verify_row_cut(&row, cells, VERIFY_OPTIONS, VERIFY_KEPT, &text);
         if (read) {
-            position_read(&verify->logits.found[k], cells);
-            write_position(again, verify, &verify->logits.found[k]);
+            position_read(&verify->logits.found[k], &row);
         }
     }
+    write_positions(again, verify, input);
     return read;
 }
 
@@ -126,18 +101,20 @@ bool input_rows_add(Verify *verify, size_t input, const Point *point, const Row 
     char *text = NULL;
     FILE *file = text_stream(&text, &added.length);
     write_key(file, verify);
-    (void)fflush(file);
-    size_t key = added.length;
-    write_input(file, verify, input, point, rows);
+    for (size_t l = 0; l < verify->model->depth; l++) {
+        VerifyRow row = {0};
+        verify_row_layer(&row, inputs_number(&verify->inputs, input), point, &rows[l]);
+        verify_row_write(file, &row, VERIFY_KEPT);
+        join_layer(verify, l, &row);
+    }
+    write_positions(file, verify, input);
     added.rows = text_close(file, &text);
     added.seconds = clock_seconds() - start;
     pthread_mutex_lock(&kept->lock);
     bool written = kept_add(kept, &added, SYNC_SECONDS);
     pthread_mutex_unlock(&kept->lock);
-    bool read = read_input(NULL, verify, input, text + key);
-    assert(read);
     free(text);
-    return written && read;
+    return written;
 }
 
 bool input_rows_restore(Verify *verify)

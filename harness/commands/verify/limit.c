@@ -29,11 +29,11 @@ static const bool parts[ERROR_KINDS][ERROR_KINDS] = {
 };
 
 /* Is what no Omega helps against above the tolerance by itself? */
-static bool imitation_fails(const LayerWorst *layer, const Point *point)
+static bool imitation_fails(const VerifyRow *layer, const Point *point)
 {
     double tolerance = point_judges_rows(point) ? log2(point->tolerance) : INFINITY;
     return parts[point->judge][ERROR_APPROXIMATION] &&
-           layer_log2(&layer->judged[ERROR_APPROXIMATION]) > tolerance;
+           verify_log2(layer, VERIFY_JUDGED + ERROR_APPROXIMATION) > tolerance;
 }
 
 bool verify_imitation_fails(const Verify *verify)
@@ -46,7 +46,7 @@ bool verify_imitation_fails(const Verify *verify)
 }
 
 /* The imitation, where that fails; else the largest part. */
-static ErrorKind largest_part(const LayerWorst *layer, const Point *point)
+static ErrorKind largest_part(const VerifyRow *layer, const Point *point)
 {
     ErrorKind most = point->judge;
     double largest = -INFINITY;
@@ -54,7 +54,7 @@ static ErrorKind largest_part(const LayerWorst *layer, const Point *point)
         return ERROR_APPROXIMATION;
     }
     for (ErrorKind kind = 0; kind < ERROR_KINDS; kind++) {
-        double size = layer_log2(&layer->judged[kind]);
+        double size = verify_log2(layer, VERIFY_JUDGED + kind);
         if (parts[point->judge][kind] && (size > largest)) {
             largest = size;
             most = kind;
@@ -64,30 +64,35 @@ static ErrorKind largest_part(const LayerWorst *layer, const Point *point)
 }
 
 /* "1.00e-03" */
-static void write_size(char text[LIMIT_TEXT], const RefCell *cell)
+static void write_size(char text[LIMIT_TEXT], const VerifyRow *layer, ErrorKind kind)
 {
-    if (cell->state == CELL_ABSENT || cell->state == CELL_ZERO) {
+    RefCell cell;
+    ref_cell_init(&cell, REF_DIGITS);
+    verify_cell(&cell, layer, VERIFY_JUDGED + kind);
+    if (cell.state == CELL_ABSENT || cell.state == CELL_ZERO) {
         snprintf(text, LIMIT_TEXT, "0");
     } else {
-        mpfr_snprintf(text, LIMIT_TEXT, "%.2Re", cell->value);
+        mpfr_snprintf(text, LIMIT_TEXT, "%.2Re", cell.value);
     }
+    ref_cell_clear(&cell);
 }
 
 /* What limits the layer, and that in words; kind: the largest part of its judged error. */
-static LimitCause cause_of(char *text, size_t size, ErrorKind kind, const LayerWorst *layer,
+static LimitCause cause_of(char *text, size_t size, ErrorKind kind, const VerifyRow *layer,
                            const Point *point)
 {
     char leaves[LIMIT_TEXT];
-    write_size(leaves, &layer->judged[kind]);
-    if (layer->status == STATUS_ERROR) {
+    const Status status = verify_status(layer);
+    write_size(leaves, layer, kind);
+    if (status == STATUS_ERROR) {
         snprintf(text, size, "%s", STATUS_ERROR_WHY);
         return LIMIT_ERROR;
     }
-    if (layer->status == STATUS_OVERFLOW) {
+    if (status == STATUS_OVERFLOW) {
         snprintf(text, size, "the machine's numbers overflow");
         return LIMIT_OVERFLOW;
     }
-    if (layer->status == STATUS_VACUOUS) {
+    if (status == STATUS_VACUOUS) {
         snprintf(text, size, "the original's result is too small to compare with");
         return LIMIT_VACUOUS;
     }
@@ -97,16 +102,16 @@ static LimitCause cause_of(char *text, size_t size, ErrorKind kind, const LayerW
         return LIMIT_IMITATION;
     }
     if (kind == ERROR_CONSTRUCTION) {
-        bool scores = layer->score >= point_omega(point);
-        int used =
-            scores ? snprintf(text, size, "scores up to %.4g are above omega, and ", layer->score)
-                   : 0;
+        double score = verify_number(layer, VERIFY_SCORE);
+        int used = score >= point_omega(point)
+                       ? snprintf(text, size, "scores up to %.4g are above omega, and ", score)
+                       : 0;
         snprintf(text + used, size - (size_t)used, "the construction leaves %s", leaves);
         return LIMIT_CONSTRUCTION;
     }
     if (point_judges_rows(point) &&
-        layer_log2(&layer->judged[ERROR_NATIVE]) > log2(point->tolerance)) {
-        write_size(leaves, &layer->judged[ERROR_NATIVE]);
+        verify_log2(layer, VERIFY_JUDGED + ERROR_NATIVE) > log2(point->tolerance)) {
+        write_size(leaves, layer, ERROR_NATIVE);
         snprintf(text, size, "the machine loses %s in the original itself", leaves);
         return LIMIT_ORIGINAL;
     }
@@ -125,20 +130,21 @@ void verify_limit_worsen(VerifyLimit *limit, const VerifyLimit *other)
 
 void verify_limit_take(Verify *verify)
 {
-    const LayerWorst *worst = &verify->layers[0];
+    const VerifyRow *worst = &verify->layers[0];
     Point point = verify->points[0];
     point.omega = verify->omega;
     for (size_t l = 1; l < point.spec.depth; l++) {
-        const LayerWorst *layer = &verify->layers[l];
-        bool larger = layer->log2_judged > worst->log2_judged;
-        worst = layer->status < worst->status || (layer->status == worst->status && larger) ? layer
-                                                                                            : worst;
+        const VerifyRow *layer = &verify->layers[l];
+        Status own = verify_status(layer), other = verify_status(worst);
+        bool larger =
+            verify_number(layer, VERIFY_JUDGED_LOG2) > verify_number(worst, VERIFY_JUDGED_LOG2);
+        worst = own < other || (own == other && larger) ? layer : worst;
     }
     const ErrorKind kind = largest_part(worst, &point);
     VerifyLimit limit = {.known = true,
                          .passed = verify->passed,
                          .omega = verify->omega,
-                         .log2_judged = worst->log2_judged};
+                         .log2_judged = verify_number(worst, VERIFY_JUDGED_LOG2)};
     limit.cause = cause_of(limit.cause_text, sizeof limit.cause_text, kind, worst, &point);
     if (point.judged && point.judge_of != JUDGE_STREAMS) {
         size_t length = strlen(limit.cause_text);

@@ -29,13 +29,6 @@ void position_means_clear(PositionMeans *means)
     }
 }
 
-void position_most_add(PositionMeans *means, const Figure *kl)
-{
-    for (int i = 0; i < AGAINST_COUNT; i++) {
-        means->most[i] = figure_is_worse(&kl[i], &means->most[i]) ? kl[i] : means->most[i];
-    }
-}
-
 void position_means_add(PositionMeans *means, const Figure *figures)
 {
     for (int i = 0; i < POSITION_MEANS; i++) {
@@ -46,7 +39,10 @@ void position_means_add(PositionMeans *means, const Figure *figures)
             figure_add(mean->sum, &figures[i]);
         }
     }
-    position_most_add(means, figures + POSITION_KL);
+    for (int i = 0; i < AGAINST_COUNT; i++) {
+        const Figure *kl = &figures[POSITION_KL + i];
+        means->most[i] = figure_is_worse(kl, &means->most[i]) ? *kl : means->most[i];
+    }
 }
 
 /* Absent where nothing counts. */

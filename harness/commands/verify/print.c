@@ -11,6 +11,7 @@
 #include "../../point/point.h"
 #include "../../models/model_file.h"
 #include "../../table/columns.h"
+#include "../../table/format.h"
 #include "../../table/live.h"
 #include "../../table/summary.h"
 #include "../../table/table.h"
@@ -19,13 +20,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-size_t verify_bounds(const LayerWorst *layer)
+size_t verify_bounds(const VerifyRow *layer)
 {
-    VerifyRow row = {0};
     size_t count = 0;
-    verify_row_layer(&row, 0, layer);
     for (size_t column = VERIFY_ERRORS; column < VERIFY_BOUNDS; column++) {
-        count += row.cells[column].bound;
+        count += layer->cells[column].bound;
     }
     return count;
 }
@@ -48,8 +47,7 @@ void verify_write_rows(FILE *file, const void *row)
         verify_row_write(file, &position, VERIFY_COLUMNS);
     }
     for (size_t l = 0; l < depth; l++) {
-        VerifyRow layer = {0};
-        verify_row_layer(&layer, l + 1, &verify->layers[l]);
+        VerifyRow layer = verify->layers[l];
         if (l + 1 == depth && verify->has_logits) {
             verify_row_logits(&layer, verify->errors.error, verify->logits.margin,
                               verify->errors.changed);
@@ -70,13 +68,13 @@ static const char *error_name(int kind)
 }
 
 /* "1.23e-16", and of a bound "<1.23e-16". */
-static void shown_error(char text[LIMIT_TEXT], const RefCell *cell)
+static void shown_error(char text[SHORT_TEXT], const VerifyRow *layer, int kind)
 {
-    if (cell->state == CELL_ZERO || cell->state == CELL_ABSENT) {
-        strcpy(text, cell->state == CELL_ZERO ? "0" : "-");
-    } else {
-        mpfr_snprintf(text, LIMIT_TEXT, cell->state == CELL_BOUND ? "<%.2RUe" : "%.2Re",
-                      cell->value);
+    const FormatCell cell = {.text = layer->cells[VERIFY_ERRORS + kind].text,
+                             .bound = layer->cells[VERIFY_ERRORS + kind].bound};
+    strcpy(text, "-");
+    if (*cell.text != '\0') {
+        format_short(text, &cell);
     }
 }
 
@@ -88,8 +86,8 @@ static void print_layers(FILE *file, const Verify *verify)
         size_t width = strlen(error_name(kind));
         width = width < ERROR_WIDTH ? ERROR_WIDTH : width;
         for (size_t l = 0; l < verify->points[0].spec.depth; l++) {
-            char text[LIMIT_TEXT];
-            shown_error(text, &verify->layers[l].worst[kind]);
+            char text[SHORT_TEXT];
+            shown_error(text, &verify->layers[l], kind);
             width = strlen(text) > width ? strlen(text) : width;
         }
         widths[kind] = (int)width;
@@ -97,14 +95,14 @@ static void print_layers(FILE *file, const Verify *verify)
     }
     fputs("  status\n", file);
     for (size_t l = 0; l < verify->points[0].spec.depth; l++) {
-        const LayerWorst *layer = &verify->layers[l];
+        const VerifyRow *layer = &verify->layers[l];
         fprintf(file, "%*zu", LAYER_WIDTH, l + 1);
         for (int kind = 0; kind < ERROR_KINDS; kind++) {
-            char text[LIMIT_TEXT];
-            shown_error(text, &layer->worst[kind]);
+            char text[SHORT_TEXT];
+            shown_error(text, layer, kind);
             fprintf(file, "  %*s", widths[kind], text);
         }
-        const char *status = status_name(layer->status);
+        const char *status = layer->cells[VERIFY_STATUS].text;
         Color color = live_status_color(status, verify->template->judged);
         fputs("  ", file);
         terminal_write(file, verify->colors ? color : COLOR_NONE, status);

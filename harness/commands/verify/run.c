@@ -31,10 +31,6 @@ void verify_prepare(Verify *verify, int threads)
     verify->points = need_zeros(count, sizeof *verify->points);
     verify->layers = need_zeros(depth, sizeof *verify->layers);
     verify->done = need_zeros(count, sizeof *verify->done);
-    /* Either all of them can be cleared or there are none. */
-    for (size_t l = 0; l < depth; l++) {
-        layer_init(&verify->layers[l]);
-    }
     verify->has_logits = verify_has_logits(verify->model);
     ensemble_init(&verify->ensemble, count, threads);
     if (verify->has_logits) {
@@ -59,9 +55,6 @@ void verify_clear(Verify *verify)
     shared_clear(verify->family);
     if (verify->has_logits) {
         logits_clear(&verify->logits);
-    }
-    for (size_t l = 0; verify->layers != NULL && l < verify->model->depth; l++) {
-        layer_clear(&verify->layers[l]);
     }
     free(verify->omegas);
     free(verify->members);
@@ -111,7 +104,8 @@ int verify_fault(const Verify *verify)
 static void take_logits(Verify *verify)
 {
     LogitErrors *logits = &verify->errors;
-    Status *status = &verify->layers[verify->model->depth - 1].status, own = STATUS_OK;
+    VerifyRow *last = &verify->layers[verify->model->depth - 1];
+    Status own = STATUS_OK;
     logits_sum(&verify->logits);
     *logits = verify->logits.errors;
     if (!isfinite(logits->error)) { /* logits that no number of the machine's format is */
@@ -119,7 +113,9 @@ static void take_logits(Verify *verify)
     } else if (!verify_logits_pass(verify, logits)) {
         own = STATUS_FAIL;
     }
-    *status = own < *status ? own : *status;
+    if (own < verify_status(last)) {
+        strcpy(last->cells[VERIFY_STATUS].text, status_name(own));
+    }
     verify->passed = verify->passed && own == STATUS_OK;
 }
 
@@ -131,9 +127,7 @@ bool verify_evaluate(Verify *verify, double omega)
     decimal_print(verify->omega_text, omega);
     snprintf(label, sizeof label, "omega %.30s", verify->omega_text);
     verify->errors = (LogitErrors){0};
-    for (size_t l = 0; l < verify->model->depth; l++) {
-        layer_reset(&verify->layers[l]);
-    }
+    memset(verify->layers, 0, verify->model->depth * sizeof *verify->layers);
     memset(verify->done, 0, verify->inputs.count * sizeof *verify->done);
     if (!input_rows_restore(verify)) {
         return false;
@@ -148,7 +142,7 @@ bool verify_evaluate(Verify *verify, double omega)
     }
     verify->passed = true;
     for (size_t l = 0; l < verify->model->depth; l++) {
-        verify->passed = verify->passed && verify->layers[l].passed;
+        verify->passed = verify->passed && verify_count(&verify->layers[l], VERIFY_PASSED) == 1;
     }
     if (verify->has_logits) {
         take_logits(verify);

@@ -85,7 +85,7 @@ typedef struct {
     Ensemble ensemble;
     Logits logits;
     bool has_logits;
-    LayerWorst *layers;    /* [depth], of the Omega at hand, as are those below */
+    VerifyRow *layers;     /* [depth], of the Omega at hand, as are those below */
     bool *done;            /* [inputs.count], inputs that an interrupted run left */
     double omega, seconds; /* seconds: that it took; omega 0: nothing was evaluated yet */
     char omega_text[DECIMAL_TEXT];
@@ -273,7 +273,7 @@ void verify_limit_print(FILE *file, const VerifyLimit *limit, bool several);
 /* ---- Sentences and tables -------------------------------------------------------------------- */
 
 /* How many of the layer's errors, and of their logarithms, are only bounds. */
-size_t verify_bounds(const LayerWorst *layer);
+size_t verify_bounds(const VerifyRow *layer);
 
 /* The rows of the Omega at hand; row: a Verify (outcome.h). */
 void verify_write_rows(FILE *file, const void *row);
