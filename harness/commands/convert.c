@@ -228,7 +228,7 @@ static int choose_omega(Point *point, ConvertedSaid *said, const RunOptions *run
     if (!point->judged) {
         return complain((Origin){.flag = "tolerance"}, "none", "expected one to meet, or --omega");
     }
-    int status = bound_check_given(point, run);
+    int status = bound_check_x(NULL, point, run);
     status = status != 0 ? status : prove_omega(&point->omega, &said->logits, point, run);
     said->tolerance = point->tolerance;
     said->input_norm = run->input_norm;

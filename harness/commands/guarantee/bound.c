@@ -276,19 +276,15 @@ int bound_check_rows(const double *x, size_t rows, size_t d, const RunOptions *r
     return check_length(longest_row(x, rows, d), run);
 }
 
-int bound_check_given(const Point *point, const RunOptions *run)
+int bound_check_x(const Bound *bound, const Point *point, const RunOptions *run)
 {
     static const GivenWeights none;
     const CaseSpec *spec = &point->spec;
     const GivenWeights *given = spec->given != NULL ? spec->given : &none;
     int status = bound_check_rows(given->x, spec->n, spec->d, run);
-    return status != 0 ? status : bound_check_rows(given->x_hidden, spec->n, spec->d_ff, run);
-}
-
-int bound_check_drawn(const Bound *bound, const Point *point, const RunOptions *run)
-{
-    const GivenWeights *given = point->spec.given;
-    return given != NULL && given->x != NULL ? 0 : check_length(bound->drawn, run);
+    status = status != 0 ? status : bound_check_rows(given->x_hidden, spec->n, spec->d_ff, run);
+    return status != 0 || bound == NULL || given->x != NULL ? status
+                                                            : check_length(bound->drawn, run);
 }
 
 void bound_print_input_norm(FILE *file, const RunOptions *run)

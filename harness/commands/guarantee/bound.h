@@ -71,12 +71,9 @@ bool bound_serves(const Bound *bound, const Point *point);
 int bound_check_rows(const double *x, size_t rows, size_t d, const RunOptions *run)
     __attribute__((warn_unused_result));
 
-/* The same beside the X of the point's file, if there is one. */
-int bound_check_given(const Point *point, const RunOptions *run)
-    __attribute__((warn_unused_result));
-
-/* The same beside the X that is drawn where the file has none. */
-int bound_check_drawn(const Bound *bound, const Point *point, const RunOptions *run)
+/* The same of the X that the point's file has, or, by its bound, of that drawn where it has none;
+ * NULL: that is not asked. */
+int bound_check_x(const Bound *bound, const Point *point, const RunOptions *run)
     __attribute__((warn_unused_result));
 
 /* --input-norm as it was given, if it was, behind other flags. */

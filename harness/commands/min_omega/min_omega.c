@@ -82,22 +82,18 @@ typedef struct {
     size_t count, written;
     int status;
     Progress progress;
-    pthread_mutex_t progress_lock; /* of the progress; within the other where both are held */
-    pthread_mutex_t lock;          /* of what changes, but for the progress */
+    pthread_mutex_t lock; /* of what changes */
 } Searches;
 
 static int write_search(Searches *all, const Search *search)
 {
     all->seconds[search->first] = search->seconds;
     outcome_add(&all->outcome, row_write_case, search, 1, search->seconds);
-    pthread_mutex_lock(&all->progress_lock);
     progress_clear(&all->progress);
     if (search->found.search.min == NULL) {
         outcome_fail(&all->outcome, search);
     }
-    int status = sink_put(&all->outcome.sink, search);
-    pthread_mutex_unlock(&all->progress_lock);
-    return status;
+    return sink_put(&all->outcome.sink, search);
 }
 
 /* Writes what has its turn. */
@@ -123,7 +119,7 @@ static void end(Searches *all, size_t i, bool ok)
 static bool run_search(void *context, size_t i)
 {
     Searches *all = context;
-    bool ok = search_run(all->searches[i], all->memory, &all->progress, &all->progress_lock);
+    bool ok = search_run(all->searches[i], all->memory, &all->progress, &all->lock);
     pthread_mutex_lock(&all->lock);
     end(all, i, ok);
     bool more = all->status == 0;
@@ -191,7 +187,7 @@ static int run_searches(Searches *all, int threads)
     }
     progress_open(&all->progress, progress_stderr(all->outcome.run->quiet), cost);
     progress_phase(&all->progress, "", "evaluations", 0, cost);
-    Ticker *ticker = ticker_open(&all->progress_lock, &all->progress);
+    Ticker *ticker = ticker_open(&all->lock, &all->progress);
     run_all(all, threads);
     ticker_close(ticker);
     progress_clear(&all->progress);
@@ -249,7 +245,6 @@ static int run_grid(Searches *all, const RunOptions *run)
 int command_min_omega(const Grid *grid, const RunOptions *run)
 {
     Searches all = {.grid = grid, .memory = memory_room(run->memory)};
-    pthread_mutex_init(&all.progress_lock, NULL);
     pthread_mutex_init(&all.lock, NULL);
     int status = run_grid(&all, run);
     for (size_t i = 0; i < all.count; i++) {
@@ -258,7 +253,6 @@ int command_min_omega(const Grid *grid, const RunOptions *run)
     free(all.searches);
     free(all.over);
     free(all.seconds);
-    pthread_mutex_destroy(&all.progress_lock);
     pthread_mutex_destroy(&all.lock);
     return status;
 }

@@ -122,12 +122,7 @@ static int prove(Search *search, Bound *bound, const RunOptions *run)
             return complain((Origin){.flag = "every-input"}, NULL, "expected %s",
                             misfit != NULL ? misfit : bound->why);
         }
-        if (status == 0) {
-            status = bound_check_given(point, run);
-        }
-        if (status == 0) {
-            status = bound_check_drawn(bound, point, run);
-        }
+        status = status != 0 ? status : bound_check_x(bound, point, run);
         if (status != 0) {
             return status;
         }

@@ -71,11 +71,11 @@ void every_input_clear(EveryInput *every)
 }
 
 /* The bound at one Omega, or, of 0, the smallest that meets the tolerance. */
-static void prove(Proven *proven, const EveryInput *every, const Verify *verify, double omega)
+static Proven prove(const EveryInput *every, const Verify *verify, double omega)
 {
     Point point = every_point(verify);
     point.omega = omega;
-    *proven = bound_at(&every->bound, &point);
+    return bound_at(&every->bound, &point);
 }
 
 double every_input_choose(const EveryInput *every, const Verify *verify)
@@ -94,18 +94,16 @@ double every_input_choose(const EveryInput *every, const Verify *verify)
 
 static void find_omega(EveryInput *every, const Verify *verify)
 {
-    Proven proven;
-    prove(&proven, every, verify, 0);
+    const Proven proven = prove(every, verify, 0);
     every->omega = proven.none ? INFINITY : proven.point.omega;
 }
 
 void every_input_judge(EveryInput *every, Verify *verify)
 {
-    Proven proven;
     if (!every->run->every_input) {
         return;
     }
-    prove(&proven, every, verify, verify->omega);
+    const Proven proven = prove(every, verify, verify->omega);
     verify->bound = proven.judged;
     verify->refused = proven.refused;
     verify->passed = verify->passed && !proven.refused;
@@ -138,8 +136,7 @@ static void say_bounds(FILE *file, const EveryInput *every, const Verify *verify
 {
     for (size_t i = 0; i < verify->omega_count; i++) {
         char text[DECIMAL_TEXT], error[MAGNITUDE_TEXT];
-        Proven proven;
-        prove(&proven, every, verify, verify->omegas[i]);
+        const Proven proven = prove(every, verify, verify->omegas[i]);
         decimal_print(text, verify->omegas[i]);
         magnitude_print(error, proven.judged, 3);
         every_input_print_inputs(file, every);
@@ -162,8 +159,7 @@ static void say_smallest(FILE *file, EveryInput *every, const Verify *verify)
             "%s %s is proven to keep %s within %s of an infinite omega's, in exact arithmetic",
             none ? "no omega up to" : "omega", text, every_input_what(verify), tolerance);
     for (size_t i = 0; i < verify->omega_count && !none; i++) {
-        Proven proven;
-        prove(&proven, every, verify, verify->omegas[i]);
+        const Proven proven = prove(every, verify, verify->omegas[i]);
         bool meets = !magnitude_above(proven.judged, magnitude_of(verify->template->tolerance, 0));
         decimal_print(text, verify->omegas[i]);
         fprintf(file, "; %s is %s", text, meets ? "enough" : "too small for that");

@@ -20,15 +20,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-size_t verify_bounds(const VerifyRow *layer)
-{
-    size_t count = 0;
-    for (size_t column = VERIFY_ERRORS; column < VERIFY_BOUNDS; column++) {
-        count += layer->cells[column].bound;
-    }
-    return count;
-}
-
 void verify_write_rows(FILE *file, const void *row)
 {
     const Verify *verify = row;

@@ -70,6 +70,18 @@ static int begin(Verify *verify, EveryInput *every, const Grid *grid, int thread
     return verify_choose_proven(verify, every);
 }
 
+/* How many of the layers' errors, and of their logarithms, are only bounds. */
+static size_t count_bounds(const Verify *verify)
+{
+    size_t count = 0;
+    for (size_t l = 0; l < verify->model->depth; l++) {
+        for (size_t column = VERIFY_ERRORS; column < VERIFY_BOUNDS; column++) {
+            count += verify->layers[l].cells[column].bound;
+        }
+    }
+    return count;
+}
+
 static int evaluate_omega(Verify *verify, EveryInput *every, double omega)
 {
     if (verify->omega != omega && !verify_evaluate(verify, omega)) {
@@ -155,9 +167,7 @@ int verify_template(Verdict *verdict, Verify *verify, Grid *grid, int threads)
         grid->points[verify->members[i]].omega = verify->omegas[i]; /* as if it had been given */
         status = evaluate_omega(verify, every, verify->omegas[i]);
         verdict->record.passed[verify->members[i]] = verify->passed;
-        for (size_t l = 0; l < verify->template->spec.depth; l++) {
-            verify->bounds += verify_bounds(&verify->layers[l]);
-        }
+        verify->bounds += count_bounds(verify);
     }
     if (status == 0) {
         status = search(verify);

@@ -272,9 +272,6 @@ void verify_limit_print(FILE *file, const VerifyLimit *limit, bool several);
 
 /* ---- Sentences and tables -------------------------------------------------------------------- */
 
-/* How many of the layer's errors, and of their logarithms, are only bounds. */
-size_t verify_bounds(const VerifyRow *layer);
-
 /* The rows of the Omega at hand; row: a Verify (outcome.h). */
 void verify_write_rows(FILE *file, const void *row);
 
