@@ -243,9 +243,18 @@ void verify_row_layer(VerifyRow *row, size_t number, const Point *point, const R
     verify_row_count(row, VERIFY_PASSED, row_passes(point, layer));
 }
 
+static bool is_same(const VerifyRow *one, const VerifyRow *other, size_t column)
+{
+    return one->cells[column].bound == other->cells[column].bound &&
+           strcmp(one->cells[column].text, other->cells[column].text) == 0;
+}
+
 static bool is_worse(const VerifyRow *one, const VerifyRow *other, size_t column)
 {
     RefCell a, b;
+    if (is_same(one, other, column)) {
+        return false;
+    }
     ref_cell_init(&a, REF_DIGITS);
     ref_cell_init(&b, REF_DIGITS);
     verify_cell(&a, one, column);
@@ -261,8 +270,8 @@ static bool is_worse(const VerifyRow *one, const VerifyRow *other, size_t column
 static void join_errors(VerifyRow *all, const VerifyRow *one)
 {
     for (size_t error = VERIFY_ERRORS, log = VERIFY_LOGS; error < VERIFY_LOGS; error++, log++) {
-        bool more = is_worse(one, all, error), less = is_worse(all, one, error);
-        if (more || (!less && is_worse(one, all, log))) {
+        bool same = is_same(one, all, error);
+        if (same ? is_worse(one, all, log) : is_worse(one, all, error)) {
             all->cells[error] = one->cells[error];
             all->cells[log] = one->cells[log];
         }

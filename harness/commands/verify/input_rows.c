@@ -1,17 +1,13 @@
 /*
  * The rows of an input: what it came to at an Omega, in the columns of a table and some more that
- * are for nobody's eyes, as a journal has it.  Whoever evaluated it, this run or one before it, it
- * is read from there.
+ * are for nobody's eyes, as a journal has it.  They are joined to those of other inputs whether
+ * this run evaluated it or one before it.
  */
-#include <stdio.h> /* before mpfr.h: declares mpfr_fprintf */
-
 #include "verify.h"
 
 #include "../../../memory/need.h"
-#include "../../base/message.h"
 #include "../../base/text_stream.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 

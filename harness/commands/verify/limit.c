@@ -14,25 +14,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The errors that the judged one is made of. */
-static const bool parts[ERROR_KINDS][ERROR_KINDS] = {
-    [ERROR_APPROXIMATION] = {[ERROR_APPROXIMATION] = true},
-    [ERROR_CONSTRUCTION] = {[ERROR_CONSTRUCTION] = true},
-    [ERROR_ROUNDING] = {[ERROR_ROUNDING] = true},
-    [ERROR_NATIVE] = {[ERROR_NATIVE] = true},
-    [ERROR_TOTAL] =
-        {[ERROR_APPROXIMATION] = true, [ERROR_CONSTRUCTION] = true, [ERROR_ROUNDING] = true},
-    [ERROR_OBSERVED] = {[ERROR_APPROXIMATION] = true,
-                        [ERROR_CONSTRUCTION] = true,
-                        [ERROR_ROUNDING] = true,
-                        [ERROR_NATIVE] = true},
-};
+/* Is a kind of error one of those that the judged one is made of, in the order of their kinds? */
+static bool is_part(ErrorKind kind, ErrorKind judged)
+{
+    return judged == ERROR_TOTAL      ? kind <= ERROR_ROUNDING
+           : judged == ERROR_OBSERVED ? kind <= ERROR_NATIVE
+                                      : kind == judged;
+}
 
 /* Is what no Omega helps against above the tolerance by itself? */
 static bool imitation_fails(const VerifyRow *layer, const Point *point)
 {
     double tolerance = point_judges_rows(point) ? log2(point->tolerance) : INFINITY;
-    return parts[point->judge][ERROR_APPROXIMATION] &&
+    return is_part(ERROR_APPROXIMATION, point->judge) &&
            verify_log2(layer, VERIFY_JUDGED + ERROR_APPROXIMATION) > tolerance;
 }
 
@@ -55,7 +49,7 @@ static ErrorKind largest_part(const VerifyRow *layer, const Point *point)
     }
     for (ErrorKind kind = 0; kind < ERROR_KINDS; kind++) {
         double size = verify_log2(layer, VERIFY_JUDGED + kind);
-        if (parts[point->judge][kind] && (size > largest)) {
+        if (is_part(kind, point->judge) && size > largest) {
             largest = size;
             most = kind;
         }
