@@ -2,20 +2,10 @@
  * Rows of verify: those of positions in the order of their inputs, and of layers each the worst of
  * all shards' rows of the same model, Omega and layer.
  */
-#include <stdio.h> /* before mpfr.h: declares mpfr_fprintf */
-
 #include "merge.h"
 
-#include "../../../memory/need.h"
 #include "../../base/text_stream.h"
-#include "../../table/columns.h"
-#include "../../evaluate/verdict.h"
-#include "../../table/check_columns.h"
-#include "../verify/columns.h"
 
-#include <math.h>
-#include <mpfr.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Moves a shard to its next row.  0, or 2 after a message: it has not as many cells as that. */
