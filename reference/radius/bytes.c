@@ -62,7 +62,7 @@ static RadiusDoubles linear_doubles(const Bundle *bundle, double rows)
 {
     double read = (double)bundle->value.read.count, write = (double)bundle->value.write.count;
     (void)rows;
-    return (RadiusDoubles){read * write, matrix_norm_doubles(read, write)};
+    return (RadiusDoubles){0, matrix_norm_doubles(read, write)};
 }
 
 const RadiusHeads *radius_heads_of(const Score *score)

@@ -1,96 +1,49 @@
 /*
  * Heads without content scores: every weight is a number, and what they do is linear.
  *
- * Where a row has itself alone in A, the stream and its heads together are x -> x L + b, L = I +
- * sum of the V; bank by bank,
- *     |dx'|_b' <= sum over b of |L_bb'|_2 |dx|_b                                               (C3)
- * and for other weights w, with F = |V|_F + |diagonal|, besides
- *     F ((1 - w_self) |dx_i| + sum over the other keys of w_j |dx_j|).                         (C4)
+ * Integer diagonals d act beside the stream's own 1, exactly.  With weights w of a row's keys a
+ * head's matrix V, and what d lacks where w_self < 1, add at most
+ *     |V| (|dx_i| + sum over the other keys of w_j |dx_j|),                                   (C3)
+ *     |d| ((1 - w_self) |dx_i| + sum over the other keys of w_j |dx_j|).                       (C4)
  */
 #include "internal.h"
 #include "bounds.h"
 #include "norm.h"
 
-#include "../../memory/need.h"
-
-#include <stdlib.h>
 #include <string.h>
-
-/* Blocks of L from bank to bank, NULL where only a diagonal acts; the diagonal, a column each. */
-typedef struct {
-    double *block[BANKS][BANKS], *diagonal;
-} Map;
 
 static bool is_linear(const Bundle *bundle)
 {
     return radius_heads_of(&bundle->score)->effects == NULL;
 }
 
-static bool is_matrix(const Value *value)
+/* The stream's own 1, where it is not kept beside, and the diagonals, which other heads add to. */
+static void set_diagonal(const Radius *r, Pass *pass, const Sublayer *sublayer)
 {
-    return value->v.data != NULL && value->d_head == 0;
-}
-
-static void map_clear(Map *map)
-{
-    free(map->diagonal);
-    for (int from = 0; from < BANKS; from++) {
-        for (int to = 0; to < BANKS; to++) {
-            free(map->block[from][to]);
-        }
-    }
-}
-
-/* V of a head that is a matrix. */
-static void map_add(const Radius *r, Map *map, const Value *value, size_t h)
-{
-    for (size_t i = 0; i < value->read.count; i++) {
-        size_t row = value->read.first + i;
-        int from = row < r->bank ? BANK_CONTENT : BANK_HIDDEN;
-        const Columns in = radius_bank(r, from);
-        for (size_t c = 0; c < value->write.count; c++) {
-            size_t column = value->write.first + c;
-            int to = column < r->bank ? BANK_CONTENT : BANK_HIDDEN;
-            const Columns out = radius_bank(r, to);
-            double **block = &map->block[from][to];
-            if (*block == NULL) {
-                *block = need_zeros(in.count * out.count + 1, sizeof **block);
-            }
-            (*block)[(row - in.first) * out.count + column - out.first] +=
-                value->v.data[h * value->v.head_stride + i * value->v.ld + c];
-        }
-    }
-}
-
-/* L of the sublayer's linear heads. */
-static void map_make(const Radius *r, Map *map, const Sublayer *sublayer)
-{
-    map->diagonal = need_zeros(r->columns + 1, sizeof *map->diagonal);
+    memset(pass->slack, 0, r->rows * r->columns * sizeof *pass->slack);
     for (size_t c = 0; c < r->columns; c++) {
-        map->diagonal[c] = radius_keeps(r, c >= r->bank) ? 0 : 1;
+        pass->diagonal[c] = radius_keeps(r, c >= r->bank) ? 0 : 1;
     }
     for (size_t b = 0; b < sublayer->bundle_count; b++) {
         const Bundle *bundle = &sublayer->bundles[b];
         const Value *value = &bundle->value;
         for (size_t c = 0; is_linear(bundle) && c < value->read.count; c++) {
-            map->diagonal[value->read.first + c] += value->diagonal;
+            pass->diagonal[value->read.first + c] += value->diagonal;
         }
-        bool matrix = is_linear(bundle) && is_matrix(value);
-        for (size_t h = 0; matrix && h < bundle->heads; h++) {
-            map_add(r, map, value, h);
-        }
+    }
+    for (size_t i = 1; i < r->rows; i++) {
+        memcpy(pass->diagonal + i * r->columns, pass->diagonal, r->columns * sizeof(double));
     }
 }
 
 /* Banks that nothing is left of: -1 of one head on every column, and nothing else (C31). */
-static void set_erased(Radius *r, const Map *map, const Sublayer *sublayer)
+static void set_erased(Radius *r, const Sublayer *sublayer)
 {
     for (int to = 0; to < BANKS; to++) {
-        bool all = map->block[BANK_CONTENT][to] == NULL && map->block[BANK_HIDDEN][to] == NULL;
         size_t first = radius_bank(r, to).first, end = first + radius_bank(r, to).count;
-        all = all && first < end && !radius_keeps(r, to == BANK_HIDDEN);
+        bool all = first < end && !radius_keeps(r, to == BANK_HIDDEN);
         for (size_t c = first; c < end; c++) {
-            all = all && map->diagonal[c] == 0;
+            all = all && r->here.diagonal[c] == 0;
         }
         for (size_t b = 0; b < sublayer->bundle_count; b++) {
             const Value *value = &sublayer->bundles[b].value;
@@ -102,92 +55,11 @@ static void set_erased(Radius *r, const Map *map, const Sublayer *sublayer)
     }
 }
 
-/* The entries of sums are rounded: BOUND_DOUBLE of their size pays for that. */
-static double block_norm(const Radius *r, const double *block, size_t rows, size_t columns)
-{
-    MatrixNorms norms = norm_both(r, block, rows, columns, columns);
-    return bound_up(norms.spectral + BOUND_DOUBLE * (1 + norms.frobenius));
-}
-
-/* *key = what a block is, where it is one bundle's V and a multiple of I. */
-static bool block_key(NormKey *key, const Radius *r, const Map *map, const Sublayer *sublayer,
-                      int from, int to)
-{
-    const Bundle *only = NULL;
-    const Columns in = radius_bank(r, from), out = radius_bank(r, to);
-    size_t bundles = 0;
-    for (size_t b = 0; b < sublayer->bundle_count; b++) {
-        const Bundle *bundle = &sublayer->bundles[b];
-        bool dense = is_linear(bundle) && is_matrix(&bundle->value);
-        only = dense ? bundle : only;
-        bundles += dense;
-    }
-    if (bundles != 1 || only->value.read.first != in.first || only->value.read.count != in.count ||
-        only->value.write.first != out.first || only->value.write.count != out.count) {
-        return false;
-    }
-    const Value *value = &only->value;
-    double diagonal = from == to ? map->diagonal[in.first] : 0;
-    *key = (NormKey){value->v.data,    value->read.count,    value->write.count,
-                     value->v.ld,      .parts = only->heads, .stride = value->v.head_stride,
-                     .are = PARTS_SUM, .diagonal = diagonal, .coarse = r->ev->coarse};
-    for (size_t c = 0; from == to && c < value->read.count; c++) {
-        if (map->diagonal[in.first + c] != diagonal) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/* |L_bb'|, and where a bank has a block of its own the diagonal goes into it. */
-static void map_norms(const Radius *r, Map *map, const Sublayer *sublayer,
-                      double norm[BANKS][BANKS])
-{
-    for (int from = 0; from < BANKS; from++) {
-        for (int to = 0; to < BANKS; to++) {
-            double *block = map->block[from][to];
-            const Columns in = radius_bank(r, from), out = radius_bank(r, to);
-            NormKey key;
-            MatrixNorms kept = {0, 0};
-            norm[from][to] = 0;
-            if (block == NULL) {
-                continue;
-            }
-            bool has_key = block_key(&key, r, map, sublayer, from, to);
-            for (size_t c = 0; from == to && c < out.count; c++) {
-                block[c * out.count + c] += map->diagonal[in.first + c];
-                map->diagonal[in.first + c] = 0;
-            }
-            bool known = has_key && norm_table_find(&kept, r->ev->norms, &key);
-            norm[from][to] = known ? kept.spectral : block_norm(r, block, in.count, out.count);
-            if (has_key && !known) {
-                norm_table_keep(r->ev->norms, &key, &(MatrixNorms){norm[from][to], INFINITY});
-            }
-        }
-    }
-}
-
-/* (C3), and the diagonals that other heads add to. */
-static void pass_map(const Radius *r, Pass *pass, const Map *map, double norm[BANKS][BANKS])
-{
-    for (size_t i = 0; i < r->rows; i++) {
-        memcpy(pass->diagonal + i * r->columns, map->diagonal, r->columns * sizeof(double));
-        memset(pass->slack + i * r->columns, 0, r->columns * sizeof(double));
-        for (size_t k = 0; k < pass->count; k++) {
-            for (int from = 0; from < BANKS; from++) {
-                for (int to = 0; to < BANKS; to++) {
-                    pass->out[k][i].bank[to] += norm[from][to] * pass->radius[k][i].bank[from];
-                }
-            }
-        }
-    }
-}
-
-/* A head bundle's sizes: |V|_F, |bias|, |diagonal|. */
+/* A head bundle's sizes: |V|_2, |V|_F, |bias|, |diagonal|. */
 typedef struct {
     const Bundle *bundle;
     Heads heads;
-    double v, bias, diagonal;
+    double norm, v, bias, diagonal;
 } Sizes;
 
 /* Weights of the keys of a row in a pass: own; all others together, at most. */
@@ -213,7 +85,7 @@ static Weights row_weights(const Radius *r, const RowGroups *groups, bool limit)
                      alone};
 }
 
-/* (C4): the other keys' radii are at most their largest. */
+/* (C3), and (C4): the other keys' radii are at most their largest. */
 static void pass_weights(const Radius *r, Pass *pass, const Sizes *s)
 {
     const Value *value = &s->bundle->value;
@@ -222,11 +94,9 @@ static void pass_weights(const Radius *r, Pass *pass, const Sizes *s)
         for (size_t i = 0; i < r->rows; i++) {
             RowGroups groups = groups_of_row(&s->heads, 0, i);
             Weights w = row_weights(r, &groups, pass->at->limit);
-            double f = s->v * w.others * (banks_in(r, pass->radius[k], value->read, i) + most);
-            double d =
-                s->diagonal * w.others * (banks_in(r, pass->radius[k], value->read, i) + most);
-            banks_add(r, pass->out[k], value->write, i, f);
-            banks_add(r, pass->out[k], value->read, i, d);
+            double own = banks_in(r, pass->radius[k], value->read, i), others = w.others * most;
+            banks_add(r, pass->out[k], value->write, i, s->norm * (own + others));
+            banks_add(r, pass->out[k], value->read, i, s->diagonal * (w.others * own + others));
         }
     }
 }
@@ -294,10 +164,14 @@ static void linear_change(Radius *r, const Sizes *s)
 static void linear_bundle(Radius *r, const Bundle *bundle)
 {
     const Value *value = &bundle->value;
-    Sizes s = {bundle, radius_heads(r, bundle), 0, 0, fabs((double)value->diagonal)};
-    for (size_t h = 0; is_matrix(value) && h < bundle->heads; h++) {
-        s.v += norm_frobenius(value->v.data + h * value->v.head_stride, value->read.count,
-                              value->write.count, value->v.ld);
+    Sizes s = {bundle, radius_heads(r, bundle), 0, 0, 0, fabs((double)value->diagonal)};
+    bool matrices = value->v.data != NULL && value->d_head == 0;
+    for (size_t h = 0; matrices && h < bundle->heads; h++) {
+        MatrixNorms norms =
+            norm_of(r, (NormKey){value->v.data + h * value->v.head_stride, value->read.count,
+                                 value->write.count, value->v.ld, .parts = 1});
+        s.norm += norms.spectral;
+        s.v += norms.frobenius;
     }
     if (value->bias != NULL) {
         s.bias = norm_vector(value->bias, value->write.count, 1);
@@ -319,16 +193,11 @@ static void linear_bundle(Radius *r, const Bundle *bundle)
 
 void radius_linear(Radius *r, const Sublayer *sublayer)
 {
-    Map map = {0};
-    double norm[BANKS][BANKS];
-    map_make(r, &map, sublayer);
-    set_erased(r, &map, sublayer);
-    map_norms(r, &map, sublayer, norm);
-    pass_map(r, &r->here, &map, norm);
+    set_diagonal(r, &r->here, sublayer);
     if (r->change) {
-        pass_map(r, &r->there, &map, norm);
+        set_diagonal(r, &r->there, sublayer);
     }
-    map_clear(&map);
+    set_erased(r, sublayer);
     for (size_t b = 0; b < sublayer->bundle_count; b++) {
         if (is_linear(&sublayer->bundles[b])) {
             linear_bundle(r, &sublayer->bundles[b]);

@@ -162,13 +162,13 @@ static double spectral(const NormKey *w, double f, int exponent)
     return fmin(f, bound_up(ldexp(sqrt(bound_up(norm + off * own * own)), exponent)));
 }
 
-MatrixNorms norm_both(const Radius *r, const double *w, size_t rows, size_t columns, size_t ld)
+static MatrixNorms norms_of(const NormKey *whole)
 {
     int exponent;
-    double f = frobenius(w, rows, columns, ld, &exponent);
-    bool coarse = r->ev->coarse && rows >= REF_COARSE_LEAST && columns >= REF_COARSE_LEAST;
-    const NormKey whole = {w, rows, columns, ld, .parts = 1};
-    return (MatrixNorms){coarse ? f : spectral(&whole, f, exponent), f};
+    double f = frobenius(whole->data, whole->rows, whole->columns, whole->ld, &exponent);
+    bool coarse =
+        whole->coarse && whole->rows >= REF_COARSE_LEAST && whole->columns >= REF_COARSE_LEAST;
+    return (MatrixNorms){coarse ? f : spectral(whole, f, exponent), f};
 }
 
 /* Parts that lie as one matrix are one: T' has the network of T as heads. */
@@ -190,18 +190,18 @@ MatrixNorms norm_of(const Radius *r, NormKey matrix)
     if (norm_table_find(&norms, r->ev->norms, &matrix)) {
         return norms;
     }
-    size_t rows = matrix.rows, columns = matrix.columns;
-    const HeadWeight parts = {matrix.data, matrix.ld, matrix.stride};
-    double *whole = NULL;
+    NormKey whole = matrix;
+    double *copy = NULL;
     if (matrix.parts > 1) {
-        bool below = matrix.are == PARTS_BELOW;
-        whole = point_whole(&parts, matrix.parts, rows, columns, matrix.are);
-        *(below ? &rows : &columns) *= matrix.parts;
+        const HeadWeight parts = {matrix.data, matrix.ld, matrix.stride};
+        copy = point_whole(&parts, matrix.parts, matrix.rows, matrix.columns, matrix.are);
+        *(matrix.are == PARTS_BELOW ? &whole.rows : &whole.columns) *= matrix.parts;
+        whole.data = copy;
+        whole.ld = whole.columns;
     }
-    norms = norm_both(r, whole != NULL ? whole : matrix.data, rows, columns,
-                      whole != NULL ? columns : matrix.ld);
+    norms = norms_of(&whole);
     norm_table_keep(r->ev->norms, &matrix, &norms);
-    free(whole);
+    free(copy);
     return norms;
 }
 

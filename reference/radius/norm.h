@@ -10,10 +10,8 @@
 /* At least the Frobenius norm of a matrix of doubles. */
 double norm_frobenius(const double *w, size_t rows, size_t columns, size_t ld);
 
-/* At least the 2-norm, (C2), and the Frobenius norm. */
-MatrixNorms norm_both(const Radius *r, const double *w, size_t rows, size_t columns, size_t ld);
-
-/* The same, found once as long as r's evaluations share a table.  Not of a sum. */
+/* At least the 2-norm, (C2), and the Frobenius norm, found once as long as r's evaluations share a
+ * table. */
 MatrixNorms norm_of(const Radius *r, NormKey matrix);
 
 /* Doubles that norm_of takes besides the matrix. */

@@ -41,7 +41,7 @@ static bool same(const NormKey *a, const NormKey *b)
 {
     return a->data == b->data && a->rows == b->rows && a->columns == b->columns && a->ld == b->ld &&
            a->parts == b->parts && a->stride == b->stride && a->are == b->are &&
-           a->diagonal == b->diagonal && a->coarse == b->coarse;
+           a->coarse == b->coarse;
 }
 
 bool norm_table_find(MatrixNorms *norms, NormTable *table, const NormKey *key)

@@ -8,15 +8,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The matrix that a norm is of: parts [rows, columns] of doubles, `stride` apart: side by side, one
- * below the other, or their sum, which has diagonal I more.  They are told apart by where they are,
- * and stay there as long as the table. */
-typedef enum { PARTS_BESIDE, PARTS_BELOW, PARTS_SUM } PartsAre;
+/* The matrix that a norm is of: parts [rows, columns] of doubles, `stride` apart: side by side, or
+ * one below the other.  They are told apart by where they are, and stay there as long as the
+ * table. */
+typedef enum { PARTS_BESIDE, PARTS_BELOW } PartsAre;
 typedef struct {
     const double *data;
     size_t rows, columns, ld, parts, stride;
     PartsAre are;
-    double diagonal;
     bool coarse; /* see Evaluator */
 } NormKey;
 

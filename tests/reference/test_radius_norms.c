@@ -16,7 +16,7 @@
 static double norm_spectral(const double *w, size_t rows, size_t columns, size_t ld)
 {
     Evaluator ev = {0};
-    return norm_both(&(Radius){.ev = &ev}, w, rows, columns, ld).spectral;
+    return norm_of(&(Radius){.ev = &ev}, (NormKey){w, rows, columns, ld, .parts = 1}).spectral;
 }
 
 /* The spectral norm is found to be no less than `least`, and less than `above` of it more. */
