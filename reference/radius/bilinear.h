@@ -4,7 +4,7 @@
  * A row's keys j have scores s_j = q.k_j (and a multiple of Omega), weights p, values v_j, and the
  * output y = sum of p_j v_j changes by
  *     dy = sum of p_j (v_j - y) (dq.k_j + q.dk_j) + sum of p_j dv_j
- *        = dq (sum of p_j (k_j - c) (v_j - y)^T) + ...        for any c,
+ *        = dq (sum of p_j k_j (v_j - y)^T) + ...,
  * in head space, before the second factors.
  *
  * Umbrella header: for bilinear.c, the bundle; bilinear_norms.c, its weights; bilinear_rows.c, all
@@ -62,7 +62,7 @@ typedef struct {
 typedef struct {
     double k_most, k_off, k_rounding, theta, lambda; /* keys' largest; scores' path and rounding */
     double top;                                      /* the largest score */
-    double moment;                                   /* |sum of p (k - c) (v - y)^T| */
+    double moment;                                   /* |sum of p k (v - y)^T| */
     double w;                                        /* sum of p |v - y| */
     double bias_key;                                 /* the bias row's weight */
 } RowSum;
@@ -91,14 +91,14 @@ typedef struct {
 typedef struct {
     const HeadAt *head;
     RowRange rows;
-    size_t first, end;       /* keys that some row sees, and those between */
-    bool products;           /* of matrices are in y, c, value, key */
-    double *p, *value, *key; /* [HEAD_ROWS, rows] weights; v.y and k.c, then |v - y| and |k - c| */
-    double *y, *c;           /* [HEAD_ROWS, width] */
-    Keys *keys;              /* [HEAD_ROWS] */
-    RowSum *sum;             /* [HEAD_ROWS] */
-    double *high, *off, *w;  /* [rows] */
-    double *product[3];      /* scratch of M */
+    size_t first, end;      /* keys that some row sees, and those between */
+    bool products;          /* of matrices are in y and value */
+    double *p, *value;      /* [HEAD_ROWS, rows] weights; v.y, then |v - y| */
+    double *y;              /* [HEAD_ROWS, width] */
+    Keys *keys;             /* [HEAD_ROWS] */
+    RowSum *sum;            /* [HEAD_ROWS] */
+    double *high, *off, *w; /* [rows] */
+    double *product[3];     /* scratch of M */
 } HeadBlock;
 
 /* A thread's scratch for a block. */
@@ -116,16 +116,16 @@ static inline bool head_sees(const HeadAt *head, int gap)
 
 /* ---- One row --------------------------------------------------------------------------------- */
 
-/* A row and its keys, from the first that it sees on: scores and weights at the point; |v - y| and
- * |k - c| at most, of keys that it sees; weights on the path at most, what they may be off, and
- * high times value, 0 of keys that it does not see; the keys' own sides. */
+/* A row and its keys, from the first that it sees on: scores and weights at the point; |v - y| at
+ * most, of keys that it sees; weights on the path at most, what they may be off, and high times
+ * value, 0 of keys that it does not see; the keys' own sides. */
 typedef struct {
     const HeadAt *head;
     const Keys *keys;
     RowSum *sum;
     const int *gap;
     const double *score, *p;
-    double *value, *key, *y, *c, *high, *off, *w;
+    double *value, *y, *high, *off, *w;
     Sides k, v;
 } RowKeys;
 

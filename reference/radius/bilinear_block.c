@@ -26,9 +26,7 @@ void head_block_open(HeadBlock *block, const HeadAt *head)
         size_t count;
     } const all[] = {{&block->p, rows},
                      {&block->value, rows},
-                     {&block->key, rows},
                      {&block->y, HEAD_ROWS * v},
-                     {&block->c, HEAD_ROWS * k},
                      {&block->high, n},
                      {&block->off, n},
                      {&block->w, n},
@@ -44,8 +42,8 @@ void head_block_open(HeadBlock *block, const HeadAt *head)
 
 void head_block_clear(HeadBlock *block)
 {
-    double *const all[] = {block->p,          block->value,      block->key,       block->y,
-                           block->c,          block->high,       block->off,       block->w,
+    double *const all[] = {block->p,          block->value,      block->y,
+                           block->high,       block->off,        block->w,
                            block->product[0], block->product[1], block->product[2]};
     for (size_t m = 0; m < sizeof all / sizeof *all; m++) {
         free(all[m]);
@@ -115,21 +113,18 @@ static void set_weights(RowSum *row, Keys *keys, double *p, const double *score)
     keys->total = total;
 }
 
-/* The products y = P v, c = P k, and then those of y with all v, of c with all k. */
+/* The products y = P v, and then those of y with all v. */
 static void set_products(HeadBlock *block)
 {
     const HeadAt *head = block->head;
-    size_t n = block->head->r->rows, V = head->width_v, K = head->width_k;
+    size_t n = block->head->r->rows, V = head->width_v;
     size_t rows = block->rows.end - block->rows.first, first = block->first;
     size_t count = block->end - first;
-    const double *v = head->value + first * V, *k = head->key + first * K;
-    const GemmFactor p = gemm_plain(block->p + first, n);
-    gemm(block->y, V, p, gemm_plain(v, V), (GemmExtents){rows, V, count}, 0);
-    gemm(block->c, K, p, gemm_plain(k, K), (GemmExtents){rows, K, count}, 0);
+    const double *v = head->value + first * V;
+    gemm(block->y, V, gemm_plain(block->p + first, n), gemm_plain(v, V),
+         (GemmExtents){rows, V, count}, 0);
     gemm(block->value + first, n, gemm_plain(block->y, V), gemm_transposed(v, V),
          (GemmExtents){rows, count, V}, 0);
-    gemm(block->key + first, n, gemm_plain(block->c, K), gemm_transposed(k, K),
-         (GemmExtents){rows, count, K}, 0);
 }
 
 /* Are all of these finite, and their sums? */
@@ -164,8 +159,7 @@ void head_block_set(HeadBlock *block, RowRange rows)
         block->sum[i - rows.first] = row;
     }
     block->products = seen > FEW_KEYS * (rows.end - rows.first) &&
-                      squares_finite(head->values.square, block->first, block->end) &&
-                      squares_finite(head->keys.square, block->first, block->end);
+                      squares_finite(head->values.square, block->first, block->end);
     if (block->products) {
         set_products(block);
     }

@@ -133,18 +133,18 @@ static Sums sums_of(const HeadChange *of, const RowKeys *row, const Change *d, s
     Sums s = {.weight = vectors()->sum(p, count),
               .value = vectors()->dot(p, of->moved + first, count),
               .value_rounding = vectors()->dot(p, row->v.rounding, count),
-              .k_change = vectors()->dot(p, row->key, count),
+              .k_change = vectors()->dot(p, row->k.norm, count),
               .leak_value = of->most};
     for (size_t j = 0; j < head->r->rows; j++) {
         s.leak += gap[j] > 0 ? leak_of(row, d, i, j) : 0;
     }
     vectors()->multiply(part, p, row->value, count);
     s.pull = vectors()->sum(part, count);
-    s.pull_key = vectors()->dot(part, row->key, count);
+    s.pull_key = vectors()->dot(part, row->k.norm, count);
     vectors()->multiply(part, p, of->e.value + first, count);
     double change = vectors()->sum(part, count);
     s.e_value = V * change;
-    s.e_key = V * vectors()->dot(part, row->key, count);
+    s.e_key = V * vectors()->dot(part, row->k.norm, count);
     s.e_rounding = (4 * V + product * head->v.size) * change;
     return s;
 }

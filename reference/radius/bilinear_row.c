@@ -44,9 +44,7 @@ static RowKeys row_keys(const HeadBlock *block, size_t i)
                      head->score + i * n + first,
                      block->p + b * n + first,
                      block->value + b * n + first,
-                     block->key + b * n + first,
                      block->y + b * head->width_v,
-                     block->c + b * head->width_k,
                      block->high + first,
                      block->off + first,
                      block->w + first,
@@ -70,8 +68,7 @@ static void set_narrow(const RowKeys *of, size_t j, double wide)
     of->off[j] = of->p[j] * 2 * wide + BOUND_TINY;
 }
 
-/* The keys' weights on the path: high = min(1, p e^(2 theta)), off = high - p at most, for the
- * heaviest at most what the others have (C16). */
+/* The keys' weights on the path: high = min(1, p e^(2 theta)), off = high - p at most (C16). */
 static void set_highs(const RowKeys *of)
 {
     const size_t count = of->keys->count;
@@ -111,59 +108,46 @@ static double others(const RowKeys *of, double *a, const double *b)
     return sum;
 }
 
-/* y and c, and what the keys that are seen are apart from them, one after the other; c of a row
- * that is nearly one key's is that key. */
-static void set_apart(const RowKeys *of, bool sharp)
+/* y, and what the keys that are seen are apart from it, one after the other. */
+static void set_apart(const RowKeys *of)
 {
-    const HeadAt *head = of->head;
-    size_t V = head->width_v, K = head->width_k;
-    const double *v = head->value + of->keys->first * V, *k = head->key + of->keys->first * K;
+    size_t V = of->head->width_v;
+    const double *v = of->head->value + of->keys->first * V;
     memset(of->y, 0, V * sizeof *of->y);
-    memset(of->c, 0, K * sizeof *of->c);
     for (size_t j = 0; j < of->keys->count; j++) {
         if (of->high[j] > 0) {
-            double weight = sharp ? j == of->keys->heaviest : of->p[j];
             vectors()->add_scaled(of->y, of->p[j], v + j * V, V);
-            vectors()->add_scaled(of->c, weight, k + j * K, K);
         }
     }
     for (size_t j = 0; j < of->keys->count; j++) {
         if (of->high[j] > 0) {
             of->value[j] = vectors()->distance(v + j * V, of->y, V);
-            of->key[j] = vectors()->distance(k + j * K, of->c, K);
         }
     }
 }
 
-/* |v - y| and |k - c| of the keys at the point (C39). */
+/* |v - y| of the keys at the point (C39). */
 static void set_distances(const HeadBlock *block, const RowKeys *of)
 {
-    size_t count = of->keys->count, V = of->head->width_v, K = of->head->width_k;
-    bool sharp = of->p[of->keys->heaviest] > 0.875, apart = block->products && !sharp;
-    apart =
-        apart &&
-        vectors()->distances(of->value, of->v.square, vectors()->dot(of->y, of->y, V), V, count) &&
-        vectors()->distances(of->key, of->k.square, vectors()->dot(of->c, of->c, K), K, count);
-    if (!apart) {
-        set_apart(of, sharp);
+    size_t count = of->keys->count, V = of->head->width_v;
+    bool sharp = of->p[of->keys->heaviest] > 0.875;
+    if (!block->products || sharp ||
+        !vectors()->distances(of->value, of->v.square, vectors()->dot(of->y, of->y, V), V, count)) {
+        set_apart(of);
     }
 }
 
 /* ... and on the path: y changes by what its weights and its values do (C17). */
 static void add_path(const RowKeys *of)
 {
-    size_t count = of->keys->count, heaviest = of->keys->heaviest;
-    double rest = others(of, of->high, NULL);
-    of->off[heaviest] = fmin(of->off[heaviest], rest + BOUND_DOUBLE);
+    size_t count = of->keys->count;
     double largest = vectors()->largest(of->high, of->v.norm, count);
     double off = vectors()->dot(of->off, of->value, count) +
                  vectors()->largest(of->high, of->v.off, count) +
                  gemm_off(of->keys->seen) * largest;
-    double c_norm = norm_vector(of->c, of->head->width_k, 1);
 #pragma omp simd
     for (size_t j = 0; j < count; j++) {
         of->value[j] += off + of->v.off[j] + BOUND_DOUBLE * largest;
-        of->key[j] += of->k.off[j] + BOUND_DOUBLE * (of->k.norm[j] + c_norm);
     }
 }
 
@@ -177,7 +161,7 @@ static double set_pulls(const RowKeys *of)
     return bound_up(vectors()->sum(of->w, of->keys->count));
 }
 
-/* |M| at the point, formed, and how far it may be off on the path (C19). */
+/* |M| at the point, formed of keys as they are, and how far it may be off on the path (C19). */
 static double formed_moment(const HeadBlock *block, const RowKeys *of)
 {
     const HeadAt *head = of->head;
@@ -192,24 +176,22 @@ static double formed_moment(const HeadBlock *block, const RowKeys *of)
         for (size_t c = 0; c < V; c++) {
             a[n * V + c] = of->p[j] * (v[c] - of->y[c]);
         }
-        for (size_t c = 0; c < K; c++) {
-            b[n * K + c] = k[c] - of->c[c];
-        }
+        memcpy(b + n * K, k, K * sizeof *b);
         n++;
         double apart = vectors()->distance(v, of->y, V);
-        off += (of->off[j] + gemm_off(of->keys->seen) * of->p[j]) * of->value[j] * of->key[j] +
-               of->p[j] * bound_max(0, of->value[j] - apart) * of->key[j] +
+        off += (of->off[j] + gemm_off(of->keys->seen) * of->p[j]) * of->value[j] * of->k.norm[j] +
+               of->p[j] * bound_max(0, of->value[j] - apart) * of->k.norm[j] +
                of->p[j] * of->value[j] * of->k.off[j];
     }
     gemm(m, K, gemm_transposed(a, V), gemm_plain(b, K), (GemmExtents){V, K, n}, 0);
     return bound_up(norm_frobenius(m, V, K, K) + off);
 }
 
-/* |sum of p (k - c) (v - y)^T| on the path: by the sum of norms, or formed (C20). */
+/* |sum of p k (v - y)^T| on the path: by the sum of norms, or formed (C20). */
 static double moment(const HeadBlock *block, const RowKeys *of)
 {
     size_t entries = of->head->width_v * of->head->width_k;
-    double bound = bound_up(vectors()->dot(of->w, of->key, of->keys->count));
+    double bound = bound_up(vectors()->dot(of->w, of->k.norm, of->keys->count));
     return of->keys->seen * entries <= MOMENT_MOST ? fmin(bound, formed_moment(block, of)) : bound;
 }
 

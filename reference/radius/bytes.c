@@ -39,10 +39,10 @@ static RadiusDoubles gates_doubles(const Bundle *bundle, double rows)
     double norms =
         fmax(parts_doubles(v, heads, read, 1, PARTS_BESIDE),
              parts_doubles(&bundle->value.o, heads, 1, bundle->value.write.count, PARTS_BELOW));
-    return (RadiusDoubles){
-        3 * rows * (double)heads + gate_doubles(v, heads, read) +
-            (two ? gate_doubles(gate, heads, read) : 0) + (double)heads * sizeof(double) * 4,
-        two ? fmax(norms, parts_doubles(gate, heads, read, 1, PARTS_BESIDE)) : norms};
+    return (RadiusDoubles){3 * rows * (double)heads + gate_doubles(v, heads, read) +
+                               (two ? gate_doubles(gate, heads, read) : 0) + (double)heads * 4,
+                           two ? fmax(norms, parts_doubles(gate, heads, read, 1, PARTS_BESIDE))
+                               : norms};
 }
 
 static RadiusDoubles bilinear_doubles(const Bundle *bundle, double rows)
@@ -50,7 +50,7 @@ static RadiusDoubles bilinear_doubles(const Bundle *bundle, double rows)
     double k = (double)score_query_width(&bundle->score);
     double v = (double)value_width(&bundle->value), threads = omp_get_max_threads();
     double read = (double)bundle->score.read.count;
-    double block = HEAD_ROWS * (3 * rows + k + v + sizeof(RowSum) + sizeof(Keys));
+    double block = HEAD_ROWS * (2 * rows + v + sizeof(RowSum) + sizeof(Keys));
     return (RadiusDoubles){
         1.5 * rows * rows + rows * (2 * k + v + 12) + k + 9 * (double)bundle->heads +
             threads * (block + rows * (k + v + 13) + k * v + matrix_norm_doubles(read, fmax(k, v))),
@@ -74,13 +74,12 @@ const RadiusHeads *radius_heads_of(const Score *score)
     return &kinds[score->kind];
 }
 
-static RadiusDoubles direct_doubles(const Direct *direct, double rows)
+static RadiusDoubles direct_doubles(const Direct *direct)
 {
     double read = (double)direct->read.count, write = (double)direct->write.count;
     double hidden = (double)direct->hidden;
-    return (RadiusDoubles){
-        rows * ((direct->w3 != NULL ? 2 : 1) * hidden + 3),
-        fmax(matrix_norm_doubles(read, fmax(hidden, write)), matrix_norm_doubles(hidden, write))};
+    return (RadiusDoubles){0, fmax(matrix_norm_doubles(read, fmax(hidden, write)),
+                                   matrix_norm_doubles(hidden, write))};
 }
 
 /* Of a sublayer's heads, which give theirs back before the next ones begin, or do not. */
@@ -103,7 +102,7 @@ double radius_bytes(double *norm, const Model *model)
     *norm = 0;
     for (size_t s = 0; s < model->sublayer_count; s++) {
         const Sublayer *sublayer = &model->sublayers[s];
-        RadiusDoubles own = sublayer->bundle_count == 0 ? direct_doubles(&sublayer->direct, rows)
+        RadiusDoubles own = sublayer->bundle_count == 0 ? direct_doubles(&sublayer->direct)
                                                         : heads_doubles(sublayer, rows);
         most = fmax(most, own.held);
         *norm = fmax(*norm, sizeof(double) * own.norm);

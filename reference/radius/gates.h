@@ -20,7 +20,6 @@ typedef struct {
     double own;          /* weight of the row's own key */
     double most[GROUPS]; /* weight of a key of a group on the path, at most */
     double off;          /* how far weights may be off */
-    double pq;           /* the largest PQ on the path */
     double b, b_off;     /* B */
     double spread;       /* |mean of the gated u - mean of the others| at most */
     double size[GROUPS]; /* |u| of a group's mean at most, with what rounding adds to it */
@@ -29,9 +28,9 @@ typedef struct {
 } Gate;
 
 /* Bounds for e on a row of the stream it is carried beside: the heads' largest z and -z, rounding,
- * spread and |u|, summed over the groups; and 2-norms over the heads of PQ |u| and of |u|. */
+ * spread and |u|, summed over the groups; and the 2-norm over the heads of |u|. */
 typedef struct {
-    double z_high, z_low, rounding, spread, most, sharp, size;
+    double z_high, z_low, rounding, spread, most, size;
 } GatesKept;
 
 /* In the columns that values read: the sum over tokens, and what the bias row has. */
@@ -56,41 +55,32 @@ typedef struct {
     bool unit;                     /* v is unit vectors, and values are columns of the stream */
     bool same;                     /* g and its norms are v's */
     double *z, *u, *size; /* [rows, heads] at a point: size: |u| and its rounding, at most */
-    double *sums;         /* [blocks of rows, 2, heads]: of the tokens that a row sees, u and size;
-                             * for each block up to its first row */
-    double *sum, *size_sum; /* [heads] of a block's row, within sums */
-    Gate *gates;            /* [threads, heads] */
-    Gate *gate;             /* [heads] of a row, within gates */
-    size_t patterns;        /* 1, or heads where they see keys with other coefficients of Omega */
-    RowGroups *all_groups;  /* [threads, patterns] */
-    RowGroups *groups;      /* [patterns] of a row, within all_groups */
-    GatesKept *kept;        /* [rows] */
-    RowsSum radii[PASS_RADII]; /* of a pass */
+    double *most;         /* [heads] the largest of size */
+    size_t patterns;      /* 1, or heads where they see keys with other coefficients of Omega */
+    GatesKept *kept;      /* [rows] */
 } Gates;
 
-/* The groups of head k of the row at hand. */
-static inline const RowGroups *gates_groups(const Gates *gates, size_t k)
-{
-    return &gates->groups[gates->patterns > 1 ? k : 0];
-}
-
 RowsSum gates_rows_sum(const Gates *gates, const Banks *banks);
-
-/* gates->groups, of row i. */
-void gates_set_groups(Gates *gates, size_t i);
-
-/* Rows of a block in which what a row sees is summed anew. */
-enum { GATE_ROWS = 8 };
 
 /* z, u and size of all rows at a point. */
 void gates_set(Gates *gates, const Point *at);
 
-/* Calls row for each i, in any order, with gates->gate and gates->groups set. */
-typedef void GatesRow(const Gates *gates, Pass *pass, size_t i);
-void gates_each(Gates *gates, const Point *at, Pass *pass, GatesRow *row);
+/* A row at a point as its heads of the same groups share it: weights of Omega, a and b, ln(a/b).
+ * Weights, a and b are beside the largest of the gated keys, or of the others: 0 for what the limit
+ * leaves out alone, since at Omega a large z may outweigh every gap. */
+typedef struct {
+    const Point *at;
+    size_t row;
+    RowGroups groups;
+    double decay[GROUPS], total[2], odds;
+} GateRow;
 
-/* Rows: what a pass makes of one; the same and rounding at x^, kept. */
-GatesRow gates_pass_row, gates_local_row;
+/* Of head k, or of the heads of one pattern. */
+GateRow gate_row(const Gates *gates, const Point *at, size_t i, size_t k);
+Gate gate_of(const Gates *gates, const GateRow *row, size_t k);
+
+/* What a pass makes of all rows; local: and rounding at x^, and what e needs of them. */
+void gates_pass(Gates *gates, Pass *pass, bool local);
 
 /* A bundle of them. */
 void radius_gates(Radius *r, const Bundle *bundle);

@@ -1,8 +1,8 @@
 /*
  * The radius of the difference e that gated heads carry, from rounding and the stream's radius.
  *
- * With theta >= |ds_k| for all heads of a row, since |d ln PQ / dz| <= 1,
- *     |dp u'|_2 <= theta min(e^theta (|PQ u| + |du|/4), |u'|/4)   and   <= 2 |u'|             (C12)
+ * With theta >= |ds_k| for all heads of a row, since PQ <= 1/4,
+ *     |dp u'|_2 <= theta |u'|/4   and   <= 2 |u'|                                             (C12)
  * over the heads; every weight of a key outside A is r <= e^(-Omega gap + content - A's largest)
  * (C13); errors of dp, p du and r (u' - y') are relative to these.  The derivatives of T' at x + e
  * less those of T_infinity at x, times rho (C14): |d(PQ)| <= 0.0963 theta, |dp| <= theta / 4, and r
@@ -12,9 +12,6 @@
 #include "gates.h"
 
 #define THIRD_DERIVATIVE 0.0963
-
-/* Beyond this, e^z is out of a double's range. */
-#define MOST_EXPONENT 600
 
 /* All keys outside A of a row together, at most, in units of e; moved: by how much a gate changes
  * (C13). */
@@ -53,15 +50,17 @@ typedef struct {
 static ChangeRow change_row(const Gates *gates, const Others *others, size_t i)
 {
     const Radius *r = gates->r;
+    const Heads heads = radius_heads(r, gates->bundle);
     Columns read = gates->bundle->value.read;
     ChangeRow row = {.e = banks_in(r, r->e, read, i), .rho = banks_in(r, r->apart, read, i)};
     bool bias = false;
     row.theta = fabs(gates->scale) * gates->g_most * row.e;
     for (size_t p = 0; p < gates->patterns; p++) {
-        const RowGroups *groups = &gates->groups[p];
-        row.tokens = row.tokens || groups_in_limit(groups, OTHER);
-        bias = bias || groups_in_limit(groups, BIAS);
-        row.leak = bound_max(row.leak, row_leak(r, groups, &gates->kept[i], point_e(r, row.theta)));
+        const RowGroups groups = groups_of_row(&heads, p, i);
+        row.tokens = row.tokens || groups_in_limit(&groups, OTHER);
+        bias = bias || groups_in_limit(&groups, BIAS);
+        row.leak =
+            bound_max(row.leak, row_leak(r, &groups, &gates->kept[i], point_e(r, row.theta)));
     }
     row.e_others = (row.tokens ? others->e.tokens : 0) + (bias ? others->e.bias : 0);
     row.rho_others = (row.tokens ? others->rho.tokens : 0) + (bias ? others->rho.bias : 0);
@@ -76,8 +75,7 @@ static void local_change(Gates *gates, const ChangeRow *row, size_t i)
     const GatesKept *kept = &gates->kept[i];
     double du = gates->v_norm * row->moved, size = kept->size + du, theta = point_e(r, row->theta);
     double product = radius_product(gates->read), rows = (double)r->rows + 2;
-    double sharp = theta < MOST_EXPONENT ? exp(theta) * (kept->sharp + du / 4) : INFINITY;
-    double shifted = row->theta * fmin(sharp, size / 4);
+    double shifted = row->theta * size / 4;
     double moved = fmin(shifted, bound_scaled(2 * size, -r->unit));
     double carried = gates->v_norm * (row->e + row->e_others);
     double leaked = 2 * row->leak * size;
@@ -115,7 +113,6 @@ void gates_change(Gates *gates)
     const Radius *r = gates->r;
     const Others others = {gates_rows_sum(gates, r->e), gates_rows_sum(gates, r->apart)};
     for (size_t i = 0; i < r->rows; i++) {
-        gates_set_groups(gates, i);
         ChangeRow row = change_row(gates, &others, i);
         local_change(gates, &row, i);
         cross_change(gates, &others, &row, i);

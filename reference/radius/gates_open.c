@@ -126,12 +126,8 @@ void gates_open(Gates *gates, Radius *r, const Bundle *bundle)
     for (size_t m = 0; m < sizeof rows / sizeof *rows; m++) {
         *rows[m] = need_room(all, sizeof(double));
     }
-    gates->sums = need_room(2 * row_blocks(r, GATE_ROWS) * heads + 1, sizeof *gates->sums);
+    gates->most = need_room(heads + 1, sizeof *gates->most);
     gates->patterns = score->extra != NULL ? heads : 1;
-    gates->all_groups =
-        need_room((size_t)r->ev->workers * gates->patterns, sizeof *gates->all_groups);
-    gates->groups = gates->all_groups;
-    gates->gates = need_room((size_t)r->ev->workers * heads + 1, sizeof *gates->gates);
     gates->kept = need_room(r->rows + 1, sizeof *gates->kept);
     gates->bias_most =
         bound_max(absent_most(score->gate_bias, heads), absent_most(value->inner_bias, heads));
@@ -142,14 +138,12 @@ void gates_open(Gates *gates, Radius *r, const Bundle *bundle)
 void gates_clear(Gates *gates)
 {
     double *const all[] = {gates->own_v, gates->own_g, gates->v_column, gates->z,
-                           gates->u,     gates->size,  gates->sums};
+                           gates->u,     gates->size,  gates->most};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         free(all[i]);
     }
     if (!gates->same) {
         free(gates->g_column);
     }
-    free(gates->gates);
-    free(gates->all_groups);
     free(gates->kept);
 }

@@ -36,7 +36,7 @@ static RefRun *open_at(const Model *model, const double *x, double omega)
     return run;
 }
 
-/* What gates.h promises of the rows of heads in blocks, against sums of one row after the other. */
+/* What gates.h promises of the rows of heads, against sums of one row after the other. */
 static double largest_off;
 static size_t rows_seen;
 
@@ -70,62 +70,41 @@ static double size_of(const double *x, const double *w, size_t stride)
     return sum;
 }
 
-static void row_is_right(const Gates *gates, Pass *pass, size_t i)
+static void row_is_right(const Gates *gates, const Point *at, size_t i)
 {
     const Radius *r = gates->r;
     const Score *score = &gates->bundle->score;
     size_t bias = layout_bias_row(r->layout), K = gates->heads;
-    double off = 0;
+    const double *x = at->x + i * r->columns, *inner_bias = gates->bundle->value.inner_bias;
     for (size_t k = 0; k < K; k++) {
-        double sum = 0, sizes = 0, z = inner(pass->at->x + i * r->columns, gates->g + k, K);
-        z = score->gate_scale * (z + of_token(score->gate_bias, k, i != bias)) +
-            of_token(score->gate_shift, k, i != bias);
-        double size =
-            fabs(score->gate_scale) * (size_of(pass->at->x + i * r->columns, gates->g + k, K) +
-                                       fabs(of_token(score->gate_bias, k, i != bias))) +
-            fabs(of_token(score->gate_shift, k, i != bias));
-        take(&off, fabs(z - gates->z[i * K + k]) / size);
-        for (size_t j = 0; j < r->rows; j++) {
-            if (j != bias && (score->visible != VISIBLE_EARLIER || j <= i)) {
-                sum += inner(pass->at->x + j * r->columns, gates->v + k, K) +
-                       of_token(gates->bundle->value.inner_bias, k, true);
-                sizes += gates->size[j * K + k];
-            }
-        }
-        if (i != bias) {
-            take(&off, fabs(sum - gates->sum[k]) / sizes); /* a size is no less than |u| */
-            take(&off, fabs(sizes - gates->size_sum[k]) / sizes);
-        }
-    }
-#pragma omp critical
-    {
-        take(&largest_off, off);
-        rows_seen++;
+        double z = score->gate_scale *
+                       (inner(x, gates->g + k, K) + of_token(score->gate_bias, k, i != bias)) +
+                   of_token(score->gate_shift, k, i != bias);
+        double u = inner(x, gates->v + k, K) + of_token(inner_bias, k, i != bias);
+        double size = fabs(score->gate_scale) * (size_of(x, gates->g + k, K) +
+                                                 fabs(of_token(score->gate_bias, k, i != bias))) +
+                      fabs(of_token(score->gate_shift, k, i != bias));
+        take(&largest_off, fabs(z - gates->z[i * K + k]) / size);
+        assert_true(gates->size[i * K + k] >= fabs(u) * (1 - 0x1p-40));
+        assert_true(gates->most[k] >= gates->size[i * K + k]);
     }
 }
 
 /* A sum of so many tokens is rounded as often: what rounding at x^ may cost is at least that. */
-static void sum_is_rounded(const Gates *gates, Pass *pass, size_t i)
+static void sum_is_rounded(const Gates *gates, const Point *at, size_t i)
 {
-    const Radius *r = gates->r;
-    Columns write = gates->bundle->value.write;
-    const RowGroups *groups = gates_groups(gates, 0);
-    Pass none = {.count = 0};
-    double squares = 0, before = banks_in(r, r->local, write, i);
-    (void)pass;
-    gates_local_row(gates, &none, i);
+    const GateRow row = gate_row(gates, at, i, 0);
+    double squares = 0, tokens = (double)row.groups.count[OTHER];
     for (size_t k = 0; k < gates->heads; k++) {
-        double tokens = (double)groups->count[OTHER];
-        double lost = tokens * tokens * gates->gate[k].most[OTHER] * gates->gate[k].size[OTHER];
+        const Gate gate = gate_of(gates, &row, k);
+        double lost = tokens * tokens * gate.most[OTHER] * gate.size[OTHER];
         squares += lost * lost;
     }
     double least = gates->value_scale * gates->o_norm * sqrt(squares);
-    if (groups->count[OTHER] > 100) {
-#pragma omp critical
-        {
-            take(&largest_off, least / (banks_in(r, r->local, write, i) - before));
-            rows_seen++;
-        }
+    double local = banks_in(gates->r, gates->r->local, gates->bundle->value.write, i);
+    if (tokens > 100) {
+        take(&largest_off, least / local);
+        rows_seen++;
     }
 }
 
@@ -133,23 +112,28 @@ static void check_rows(const CaseSpec *spec)
 {
     Pair pair = pair_make(spec);
     RefRun *run = open_at(&pair.converted, pair.converted_x, 1);
+    Radius *r = run->radius;
+    Pass none = {.at = &r->at};
     Gates gates;
-    radius_before(run->radius);
-    gates_open(&gates, run->radius, pair.converted.sublayers[0].bundles);
-    gates_set(&gates, &run->radius->at);
+    radius_before(r);
+    gates_open(&gates, r, pair.converted.sublayers[0].bundles);
+    gates_set(&gates, &r->at);
     rows_seen = 0;
     largest_off = 0;
-    gates_each(&gates, &run->radius->at, &run->radius->here, row_is_right);
-    print_message("%zu rows, off by %g\n", rows_seen, largest_off);
-    assert_int_equal(rows_seen, run->radius->rows);
-    /* Two sums of at most TOKENS terms, each of WIDTH products, a bias and a scale. */
-    assert_true(largest_off < 2 * (TOKENS + WIDTH + 4) * 0x1p-53);
-    rows_seen = 0;
+    for (size_t i = 0; i < r->rows; i++) {
+        row_is_right(&gates, &r->at, i);
+    }
+    print_message("off by %g\n", largest_off);
+    /* Two sums of WIDTH products, a bias and a scale. */
+    assert_true(largest_off < 2 * (WIDTH + 4) * 0x1p-53);
     largest_off = 0;
     for (int gap = 1; gap <= OMEGA_MAX_GAP; gap++) {
-        run->radius->decay[gap] = exp(-gap); /* Omega is 1 */
+        r->decay[gap] = exp(-gap); /* Omega is 1 */
     }
-    gates_each(&gates, &run->radius->at, &run->radius->here, sum_is_rounded);
+    gates_pass(&gates, &none, true);
+    for (size_t i = 0; i < r->rows; i++) {
+        sum_is_rounded(&gates, &r->at, i);
+    }
     assert_true(rows_seen > TOKENS / 2 && largest_off <= 1);
     gates_clear(&gates);
     ref_run_clear(run);
@@ -278,12 +262,11 @@ static void set_given(GivenHead *given, double scale, size_t window)
     }
 }
 
-/* What the definitions make of row i: sum of p |v - y|, the same times |k - c|, |M|_F, and the
- * largest p. */
+/* What the definitions make of row i: sum of p |v - y|, the same times |k|, |M|_F. */
 static void defined_sums(const GivenHead *given, size_t first, size_t i, double *w, double *bound,
-                         double *moment, double *largest)
+                         double *moment)
 {
-    double p[TOKENS], y[HEAD_WIDTH] = {0}, c[HEAD_WIDTH] = {0}, total = 0;
+    double p[TOKENS], y[HEAD_WIDTH] = {0}, total = 0;
     static double m[HEAD_WIDTH][HEAD_WIDTH];
     for (size_t j = first; j <= i; j++) {
         p[j] = exp(given->score[i][j] - given->score[i][i]);
@@ -293,19 +276,17 @@ static void defined_sums(const GivenHead *given, size_t first, size_t i, double 
         p[j] /= total;
         for (size_t a = 0; a < HEAD_WIDTH; a++) {
             y[a] += p[j] * given->value[j][a];
-            c[a] += p[j] * given->key[j][a];
         }
     }
     memset(m, 0, sizeof m);
-    *w = *bound = *moment = *largest = 0;
+    *w = *bound = *moment = 0;
     for (size_t j = first; j <= i; j++) {
         double v2 = 0, k2 = 0;
-        *largest = fmax(*largest, p[j]);
         for (size_t a = 0; a < HEAD_WIDTH; a++) {
             v2 += (given->value[j][a] - y[a]) * (given->value[j][a] - y[a]);
-            k2 += (given->key[j][a] - c[a]) * (given->key[j][a] - c[a]);
+            k2 += given->key[j][a] * given->key[j][a];
             for (size_t b = 0; b < HEAD_WIDTH; b++) {
-                m[a][b] += p[j] * (given->value[j][a] - y[a]) * (given->key[j][b] - c[b]);
+                m[a][b] += p[j] * (given->value[j][a] - y[a]) * given->key[j][b];
             }
         }
         *w += p[j] * sqrt(v2);
@@ -334,7 +315,7 @@ static HeadAt head_of(GivenHead *given, Radius *r, const Point *at)
 }
 
 /* Rows of a head in blocks are what the definitions make of each.  M is formed of up to 256 keys;
- * where it is not and one key has more than 7/8 of the weight, c is that key. */
+ * beyond that norms bound it. */
 static void check_head(double scale, size_t window)
 {
     static GivenHead given;
@@ -352,15 +333,13 @@ static void check_head(double scale, size_t window)
         head_block_set(&block, rows);
         for (size_t i = rows.first; i < rows.end; i++) {
             RowKeys row = head_block_row(&block, i);
-            double w, bound, moment, p;
+            double w, bound, moment;
             size_t first = i < window ? 0 : i + 1 - window, seen = i + 1 - first;
-            defined_sums(&given, first, i, &w, &bound, &moment, &p);
+            defined_sums(&given, first, i, &w, &bound, &moment);
             bool formed = seen * HEAD_WIDTH * HEAD_WIDTH <= 1 << 20;
             take(&most, fabs(row.sum->w - w) / (w + 0x1p-20));
             double expected = formed ? moment : bound;
-            if (p <= 0.875) {
-                take(&most, fabs(row.sum->moment - expected) / (bound + 0x1p-20));
-            }
+            take(&most, fabs(row.sum->moment - expected) / (bound + 0x1p-20));
             assert_true(row.sum->moment >= moment * (1 - 0x1p-40));
             assert_true(row.sum->moment <= 2 * bound + 0x1p-40);
             assert_true(row.sum->w >= w * (1 - 0x1p-40));
