@@ -253,9 +253,6 @@ class Head:
         v, bias = head["W_V"] @ head["W_O"], head["b_V"] @ head["W_O"] + b_o
         self.v = v = Reader(norm_, v, bias)
         scores = q.token @ k.token.T
-        t = of.sqrt(norm(q.token) / norm(k.token))
-        self.unlike = norm(q.token / t - k.token * t)
-        self.unlike_biases = length(q.bias / t - k.bias * t)
         self.both = length(q.token @ k.bias + k.token @ q.bias)
         self.negative = of.most(0.0, largest_eigenvalue(-0.5 * (scores + scores.T)))
         self.biases = q.bias @ k.bias
@@ -265,7 +262,7 @@ class Head:
         self.within = norm(q.row @ k.row.T)
         self.turned = rotary is not None
         if self.turned:
-            self.turn(q, k, *rotary)
+            self.turn(q, k, rotary)
         self.values, self.values_row, self.bias = norm(v.token), norm(v.row), length(v.bias)
         self.own_scores = self.own_values = None
         for x in inputs:
@@ -275,18 +272,10 @@ class Head:
             self.own_scores = of.most(own, self.own_scores if self.own_scores is not None else own)
             self.own_values = of.most(value, self.own_values or value)
 
-    def turn(self, q, k, planes, off):
+    def turn(self, q, k, off):
         """(G26)"""
-        scale = of.array(np.ones(len(q.bias)))
-        for plane in map(list, planes):
-            scale[plane] = of.sqrt(length(k.token[:, plane].ravel()) /
-                                   length(q.token[:, plane].ravel()))
-
-        def longest(m, by):
-            return (1 + off) * norm(m * by)
-
-        wq, bq, rq = (longest(m, scale) for m in (q.token, q.bias[None], q.row))
-        wk, bk, rk = (longest(m, 1 / scale) for m in (k.token, k.bias[None], k.row))
+        wq, bq, rq = ((1 + off) * norm(m) for m in (q.token, q.bias[None], q.row))
+        wk, bk, rk = ((1 + off) * norm(m) for m in (k.token, k.bias[None], k.row))
         self.scores, self.query_bias, self.key_bias = wq * wk, bq * wk, wq * bk
         self.toward, self.bias_toward, self.of_row, self.bias_of_row = wq * rk, bq * rk, rq * wk, rq * bk
         self.off, self.both_biases = off, bq * bk
@@ -303,8 +292,7 @@ class Head:
         return self.least_unturned(scale, r) + turned
 
     def least_unturned(self, scale, r):
-        s0 = of.least(scale / 4 * (self.unlike * r + self.unlike_biases) ** 2,
-                      scale * (self.negative * r ** 2 + self.both * r - self.biases))
+        s0 = scale * (self.negative * r ** 2 + self.both * r - self.biases)
         return s0 if self.own_scores is None else of.least(s0, self.own_scores)
 
     def value(self, r):
@@ -625,15 +613,8 @@ class State:
 
 
 def turns_of(model):
-    """The columns of every plane, and of every one that is not turned; how far from 1 the squares
-    of a cos and a sin add up to, of doubles nearest to them."""
-    if not model["rotary"]:
-        return None
-    pairs, width = model["rotary"], model["width"]
-    planes = [(2 * p, 2 * p + 1) if pairs == "interleaved" else (p, p + width // 2)
-              for p in range(width // 2)]
-    d_head = model["layers"][0]["attn"]["W_Q"].shape[2]
-    return planes + [(c,) for c in range(width, d_head)], of.number(2.0 ** -50)
+    """How far from 1 the squares of a cos and a sin add up to, of doubles nearest to them."""
+    return of.number(2.0 ** -50) if model["rotary"] else None
 
 
 def inputs_of(model):

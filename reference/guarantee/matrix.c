@@ -245,17 +245,6 @@ void matrix_place(Matrix *m, size_t first, const Matrix *part, Magnitude s)
     matrix_clear(&scaled);
 }
 
-void matrix_difference(Matrix *m, const Matrix *a, Magnitude s, const Matrix *b, Magnitude t)
-{
-    Matrix other;
-    matrix_copy(m, a);
-    matrix_copy(&other, b);
-    scale(m, s);
-    scale(&other, t);
-    matrix_add(m, &other, -1);
-    matrix_clear(&other);
-}
-
 /* Each row, or each column, times its own of `by`, which a power of two takes to at most 1: a
  * rounding an entry. */
 static void scale_each(Matrix *m, const double *by, bool rows)

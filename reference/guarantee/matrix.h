@@ -58,9 +58,6 @@ void matrix_add_row(Matrix *m, const double *row, const Matrix *w);
 /* m += integer times the identity, m square. */
 void matrix_add_diagonal(Matrix *m, long integer);
 
-/* m = a s - b t, of the same shape; s and t are positive. */
-void matrix_difference(Matrix *m, const Matrix *a, Magnitude s, const Matrix *b, Magnitude t);
-
 /* Rows first, ... of m, which are zeros of a matrix in units of 1, become s part. */
 void matrix_place(Matrix *m, size_t first, const Matrix *part, Magnitude s);
 

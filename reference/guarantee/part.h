@@ -64,8 +64,6 @@ typedef struct {
     Magnitude biases;            /* |b_Q . b_K| */
     Magnitude query_bias_toward; /* the same, W_K of the bias row */
     Magnitude key_bias_of;       /* |W_Q b_K|, W_Q of the bias row */
-    Magnitude unlike;            /* |W_Q/t - t W_K| */
-    Magnitude unlike_biases;     /* |b_Q/t - t b_K| */
     Magnitude negative;          /* max(0, -lambda_min) of the symmetric part of W_Q W_K^T */
     Magnitude both_biases;       /* |W_Q b_K + W_K b_Q| */
     double minus_biases;         /* -b_Q . b_K */

@@ -23,29 +23,16 @@ static void take_weight(Matrix *m, const HeadWeight *weight, size_t head, size_t
                 (Doubles){weight->data + head * weight->head_stride, rows, columns, weight->ld, 1});
 }
 
-/* The two lengths that bound how negative a row's score with itself can be (G6), where t^2 =
- * |W_Q|/|W_K|. */
+/* What bounds how negative a row's score with itself can be (G6). */
 static void own_scores(HeadBound *head, const Reader *q, const Reader *k)
 {
-    Magnitude of_q = matrix_norm(&q->token), of_k = matrix_norm(&k->token);
-    Matrix scores, unlike, biases, dot, one_way, other;
-    bool usual =
-        of_q.digits > 0 && of_k.digits > 0 && isfinite(of_q.digits) && isfinite(of_k.digits);
-    long apart = of_q.exponent - of_k.exponent, odd = apart & 1, halves = (apart - odd) / 2;
-    double quotient = usual ? sqrt((odd ? 2 : 1) * of_q.digits / of_k.digits) : 1;
-    /* s t = 1 but for two roundings, which the square of (G6) is multiplied by. */
-    Magnitude t = usual ? magnitude_of(quotient, halves) : one,
-              s = usual ? magnitude_of(1 / quotient, -halves) : one;
+    Matrix scores, dot, one_way, other;
     matrix_product(&scores, &q->token, &k->token, true);
-    matrix_difference(&unlike, &q->token, s, &k->token, t);
-    matrix_difference(&biases, &q->bias, s, &k->bias, t);
     matrix_product(&dot, &q->bias, &k->bias, true);
     matrix_product(&one_way, &q->bias, &k->token, true);
     matrix_product(&other, &k->bias, &q->token, true);
     head->scores = matrix_norm(&scores);
     head->negative = least(matrix_negative_part(&scores), head->scores);
-    head->unlike = matrix_norm(&unlike);
-    head->unlike_biases = matrix_norm(&biases);
     head->query_bias = matrix_norm(&one_way);
     head->key_bias = matrix_norm(&other);
     head->biases = matrix_norm(&dot);
@@ -54,8 +41,6 @@ static void own_scores(HeadBound *head, const Reader *q, const Reader *k)
     matrix_add(&one_way, &other, 1);
     head->both_biases = matrix_norm(&one_way);
     matrix_clear(&scores);
-    matrix_clear(&unlike);
-    matrix_clear(&biases);
     matrix_clear(&dot);
     matrix_clear(&one_way);
     matrix_clear(&other);
@@ -71,51 +56,18 @@ static void score_norms(HeadBound *head, const Reader *q, const Reader *k)
     head->key_bias_of = matrix_norm_of_product(&k->bias, &q->bias_row, true);
 }
 
-/* The Frobenius norm of columns a and b, about. */
-static double plane_size(const Matrix *m, size_t a, size_t b)
-{
-    double squares = 0;
-    for (size_t r = 0; r < m->rows; r++) {
-        const double *row = m->entry + r * m->columns;
-        squares += row[a] * row[a] + row[b] * row[b];
-    }
-    return sqrt(squares);
-}
-
-/* t [rank] and 1/t of (G26), of any size: t^2 = |W_K|/|W_Q| in each plane that is turned, and in
- * each column that is not. */
-static void plane_scales(double *t, double *inverse, const Matrix *q, const Matrix *k,
-                         const Rotary *rotary)
-{
-    const double least = 0x1p-100; /* of the largest entry */
-    for (size_t p = 0; p < q->columns - rotary->width / 2; p++) {
-        bool turned = p < rotary->width / 2;
-        size_t alone = p + rotary->width / 2;
-        RotaryPair pair = turned ? rotary_pair(rotary, p) : (RotaryPair){alone, alone};
-        double of_q = plane_size(q, pair.first, pair.second),
-               of_k = plane_size(k, pair.first, pair.second);
-        double scale = of_q > least && of_k > least ? sqrt(of_k / of_q) : 1;
-        t[pair.first] = t[pair.second] = scale;
-        inverse[pair.first] = inverse[pair.second] = 1 / scale;
-    }
-}
-
-/* (G26): queries and keys are turned, but for the bias row's; only T changes places with that. */
+/* (G26): queries and keys are turned, but for the bias row's. */
 static void turned_scores(HeadBound *head, const AttentionBound *attention, const Reader *q,
-                          const Reader *k, const Rotary *rotary)
+                          const Reader *k)
 {
-    size_t rank = q->token.columns;
-    double *t = need_room(2 * rank, sizeof *t), *inverse = t + rank;
-    /* No turn makes a vector longer than this; and t and 1/t are off by a rounding. */
-    Magnitude longer = sum((Magnitude){0.5 + 0x1p-50, 1}, attention->turn_off);
-    plane_scales(t, inverse, &q->token, &k->token, rotary);
-    Magnitude of_q = product(longer, matrix_norm_scaled(&q->token, t)),
-              of_k = product(longer, matrix_norm_scaled(&k->token, inverse)),
-              b_q = product(longer, matrix_norm_scaled(&q->bias, t)),
-              b_k = product(longer, matrix_norm_scaled(&k->bias, inverse)),
-              q_bias_row = product(longer, matrix_norm_scaled(&q->bias_row, t)),
-              k_bias_row = product(longer, matrix_norm_scaled(&k->bias_row, inverse));
-    free(t);
+    /* No turn makes a vector longer than this. */
+    Magnitude longer = sum(one, attention->turn_off);
+    Magnitude of_q = product(longer, matrix_norm(&q->token)),
+              of_k = product(longer, matrix_norm(&k->token)),
+              b_q = product(longer, matrix_norm(&q->bias)),
+              b_k = product(longer, matrix_norm(&k->bias)),
+              q_bias_row = product(longer, matrix_norm(&q->bias_row)),
+              k_bias_row = product(longer, matrix_norm(&k->bias_row));
     head->scores = product(of_q, of_k);
     head->query_bias = product(b_q, of_k);
     head->key_bias = product(of_q, b_k);
@@ -146,7 +98,7 @@ static void make_scores(HeadBound *head, const AttentionBound *attention, const 
     reader_make(&k, w_k, score->k_bias != NULL ? score->k_bias + h * rank : NULL, norm);
     score_norms(head, &q, &k);
     if (attention->turned) {
-        turned_scores(head, attention, &q, &k, score->rotary);
+        turned_scores(head, attention, &q, &k);
     }
     head->minus_own = of->rows != NULL ? rows_scores(&q, &k, of->rows) : INFINITY;
     reader_clear(&q);

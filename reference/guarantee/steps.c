@@ -36,20 +36,16 @@ static Magnitude score_bound(const AttentionBound *attention, const HeadBound *h
 /* At least minus a row's score with itself, rows at most r long: (G6), (G21). */
 static double minus_own_score(const AttentionBound *attention, const HeadBound *head, Magnitude r)
 {
-    const Magnitude slack = {0.5 + 0x1p-49, 1};
     Magnitude scale = magnitude_of(attention->scale_above, 0);
-    Magnitude unlike = sum(product(head->unlike, r), head->unlike_biases);
-    unlike = product(product(quarter, slack), product(scale, magnitude_square(unlike)));
     Magnitude rest =
         sum(product(head->negative, magnitude_square(r)), product(head->both_biases, r));
-    double other =
+    double minus =
         up_sum(magnitude_double(product(scale, rest)),
                signed_product(head->minus_biases, attention->scale_below, attention->scale_above));
-    double seen =
-        head->minus_own < INFINITY
-            ? signed_product(head->minus_own, attention->scale_below, attention->scale_above)
-            : INFINITY;
-    double minus = fmin(fmin(magnitude_double(unlike), other), seen);
+    if (head->minus_own < INFINITY) {
+        minus = fmin(
+            minus, signed_product(head->minus_own, attention->scale_below, attention->scale_above));
+    }
     Magnitude turned = product(attention->turn_off, score_bound(attention, head, r)); /* (G26) */
     return turned.digits > 0 ? up_sum(minus, magnitude_double(turned)) : minus;
 }
