@@ -278,6 +278,8 @@ static void emit(Radius *r, const Bundle *bundle, const HeadSums *sums, const Ou
     double most = outer->factored ? bound_max(o, outer->o_size * outer->value_scale) : 1;
     for (size_t i = 0; i < r->rows; i++) {
         const HeadSums *sum = &sums[i];
+        r->score = bound_max(r->score, sum->score);
+        r->far = r->far || sum->far;
         for (size_t k = 0; k < r->here.count; k++) {
             banks_add(r, r->here.out[k], write, i, o * sum->here[k]);
         }

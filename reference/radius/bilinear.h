@@ -27,9 +27,11 @@ typedef struct {
     double *norm, *off, *rounding, *square;
 } Sides;
 
-/* A row's sums over a bundle's heads: roots of squares where second factors follow. */
+/* A row's sums over a bundle's heads: roots of squares where second factors follow; how far scores
+ * may be off, and whether some change by too much for `cross`. */
 typedef struct {
-    double here[PASS_RADII], there[PASS_RADII], local, size, local_e, size_e, cross;
+    double here[PASS_RADII], there[PASS_RADII], local, size, local_e, size_e, cross, score;
+    bool far;
 } HeadSums;
 
 /* The second factors that the heads' sums are multiplied by: their 2-norm and Frobenius norm; the
@@ -91,17 +93,17 @@ typedef struct {
 typedef struct {
     const HeadAt *head;
     RowRange rows;
-    size_t first, end;      /* keys that some row sees, and those between */
-    bool products;          /* of matrices are in y and value */
-    double *p, *value;      /* [HEAD_ROWS, rows] weights; v.y, then |v - y| */
-    double *y;              /* [HEAD_ROWS, width] */
-    Keys *keys;             /* [HEAD_ROWS] */
-    RowSum *sum;            /* [HEAD_ROWS] */
-    double *high, *off, *w; /* [rows] */
-    double *product[3];     /* scratch of M */
+    size_t first, end;              /* keys that some row sees, and those between */
+    bool products;                  /* of matrices are in y and value */
+    double *p, *value;              /* [HEAD_ROWS, rows] weights; v.y, then |v - y| */
+    double *y;                      /* [HEAD_ROWS, width] */
+    Keys *keys;                     /* [HEAD_ROWS] */
+    RowSum *sum;                    /* [HEAD_ROWS] */
+    double *high, *off, *w;         /* [rows] */
+    double *product[3];             /* scratch of M, */
+    double *visible, *grown, *part; /* [rows] and of what e changes */
 } HeadBlock;
 
-/* A thread's scratch for a block. */
 void head_block_open(HeadBlock *block, const HeadAt *head);
 void head_block_clear(HeadBlock *block);
 
@@ -149,21 +151,18 @@ typedef struct {
 HeadReads head_reads(const HeadAt *head, const Banks *banks);
 void head_reads_clear(HeadReads *rows);
 
-/* Of each row: e there; at most |v'|, and the most of that.  A thread has one. */
+/* Of each row: e there; at most |v'|, and the most of that. */
 typedef struct {
     HeadReads e;
     double *moved;
-    double *visible, *p, *part; /* scratch, for one row's keys */
     double most;
 } HeadChange;
 
 void head_change_open(HeadChange *change, const HeadAt *head);
 void head_change_clear(HeadChange *change);
 
-/* Rounding of e's part of row i, and what rho adds to it, at x^.  False: the row's scores change by
- * too much for the latter. */
-bool head_change_row(const HeadChange *of, const RowKeys *row, size_t i)
-    __attribute__((warn_unused_result));
+/* Rounding of e's part of row i of a block, and what rho adds to it, at x^. */
+void head_change_row(const HeadChange *of, const HeadBlock *block, const RowKeys *row, size_t i);
 
 /* ---- Norms of weights ------------------------------------------------------------------------ */
 

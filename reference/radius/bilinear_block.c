@@ -30,6 +30,9 @@ void head_block_open(HeadBlock *block, const HeadAt *head)
                      {&block->high, n},
                      {&block->off, n},
                      {&block->w, n},
+                     {&block->visible, n},
+                     {&block->grown, n},
+                     {&block->part, n},
                      {&block->product[0], n * v},
                      {&block->product[1], n * k},
                      {&block->product[2], v * k}};
@@ -42,9 +45,9 @@ void head_block_open(HeadBlock *block, const HeadAt *head)
 
 void head_block_clear(HeadBlock *block)
 {
-    double *const all[] = {block->p,          block->value,      block->y,
-                           block->high,       block->off,        block->w,
-                           block->product[0], block->product[1], block->product[2]};
+    double *const all[] = {block->p,    block->value,      block->y,          block->high,
+                           block->off,  block->w,          block->visible,    block->grown,
+                           block->part, block->product[0], block->product[1], block->product[2]};
     for (size_t m = 0; m < sizeof all / sizeof *all; m++) {
         free(all[m]);
     }

@@ -55,8 +55,7 @@ void head_change_open(HeadChange *change, const HeadAt *head)
 {
     const Radius *r = head->r;
     size_t n = r->rows;
-    double *room = need_room(4 * n + 1, sizeof *room);
-    *change = (HeadChange){head_reads(head, r->e), room, room + n, room + 2 * n, room + 3 * n, 0};
+    *change = (HeadChange){head_reads(head, r->e), need_room(n + 1, sizeof *change->moved), 0};
     for (size_t j = 0; j < n; j++) {
         change->moved[j] = head->values.norm[j] + point_e(r, head->v.norm * change->e.value[j]);
         change->most = bound_max(change->most, change->moved[j]);
@@ -69,20 +68,21 @@ void head_change_clear(HeadChange *change)
     free(change->moved);
 }
 
-static Change change_of(const HeadChange *of, const HeadAt *head, size_t i)
+static Change change_of(const HeadChange *of, const HeadBlock *block, size_t i)
 {
+    const HeadAt *head = block->head;
     const Radius *r = head->r;
     const Sides *keys = &head->keys;
     const int *gap = head->gap + i * r->rows;
     Change d = {0};
     for (size_t j = 0; j < r->rows; j++) {
-        of->visible[j] = gap[j] != KEY_UNSEEN;
+        block->visible[j] = gap[j] != KEY_UNSEEN;
     }
-    double e = of->e.query[i], most = vectors()->largest(of->visible, of->e.key, r->rows);
-    double k_rounding = vectors()->largest(of->visible, keys->rounding, r->rows);
+    double e = of->e.query[i], most = vectors()->largest(block->visible, of->e.key, r->rows);
+    double k_rounding = vectors()->largest(block->visible, keys->rounding, r->rows);
     double product = radius_product(head->read), k_size = head->k.size * most;
     d.k_most = head->k.norm * most;
-    d.k_all = vectors()->largest(of->visible, keys->norm, r->rows);
+    d.k_all = vectors()->largest(block->visible, keys->norm, r->rows);
     d.q = head->q.norm * e;
     double q = head->queries.norm[i] + point_e(r, d.q), k = d.k_all;
     d.theta = bound_up(q * d.k_most + d.q * k);
@@ -119,12 +119,13 @@ typedef struct {
     double leak, leak_value;
 } Sums;
 
-static Sums sums_of(const HeadChange *of, const RowKeys *row, const Change *d, size_t i)
+static Sums sums_of(const HeadChange *of, const HeadBlock *block, const RowKeys *row,
+                    const Change *d, size_t i)
 {
     const HeadAt *head = row->head;
     const int *gap = head->gap + i * head->r->rows;
     size_t first = row->keys->first, count = row->keys->count;
-    double *p = of->p, *part = of->part, V = head->v.norm;
+    double *p = block->grown, *part = block->part, V = head->v.norm;
     double product = radius_product(head->bundle->value.read.count);
     for (size_t j = 0; j < count; j++) {
         double grown = row->high[j] * d->grown;
@@ -182,15 +183,15 @@ static double cross_change(const HeadAt *head, const Change *d, const Sums *s, s
                       2 * s->leak_value * score * s->weight + head->v.norm * s->weight * most);
 }
 
-bool head_change_row(const HeadChange *of, const RowKeys *row, size_t i)
+void head_change_row(const HeadChange *of, const HeadBlock *block, const RowKeys *row, size_t i)
 {
     const HeadAt *head = row->head;
     const Value *value = &head->bundle->value;
     Radius *r = head->r;
     HeadSums *sums = &head->sums[i];
     bool factored = head->outer.factored;
-    Change d = change_of(of, head, i);
-    Sums s = sums_of(of, row, &d, i);
+    Change d = change_of(of, block, i);
+    Sums s = sums_of(of, block, row, &d, i);
     double leak = s.leak, size;
     double local = local_change(r, &d, &s, &size), cross = cross_change(head, &d, &s, i);
     head_add(factored, &sums->local_e, bound_up(local));
@@ -211,5 +212,5 @@ bool head_change_row(const HeadChange *of, const RowKeys *row, size_t i)
                               (head->queries.norm[i] + point_e(r, d.q)) * head->k.norm) *
                              banks_largest(r, r->apart, head->bundle->score.read));
     }
-    return d.plain <= NEAR;
+    sums->far = sums->far || !(d.plain <= NEAR);
 }

@@ -5,27 +5,19 @@
 #include "bounds.h"
 #include "vectors.h"
 
-/* Numbers that are worth a parallel region. */
-enum { PARALLEL_NUMBERS = 1 << 20 };
-
-static int threads_for(const HeadAt *head)
-{
-    const Radius *r = head->r;
-    size_t numbers = r->rows * r->rows * (head->width_k + head->width_v);
-    return numbers >= PARALLEL_NUMBERS ? r->ev->workers : 1;
-}
-
 /* The blocks of rows of a head at a point; here: at x^. */
 typedef struct {
     const HeadAt *head;
     const Pass *pass;
     bool here;
     double keys; /* what a key changes by at most */
+    HeadReads radii[PASS_RADII];
+    HeadChange change;
 } HeadRows;
 
 /* (C21), and what the values' bias adds: no more than the bias row's weight, twice, times the
  * largest change of a score (C23). */
-static void pass_row(const RowKeys *of, const HeadRows *rows, const HeadReads *radii, size_t i)
+static void pass_row(const RowKeys *of, const HeadRows *rows, size_t i)
 {
     const HeadAt *head = of->head;
     const Outer *outer = &head->outer;
@@ -35,10 +27,11 @@ static void pass_row(const RowKeys *of, const HeadRows *rows, const HeadReads *r
     size_t first = of->keys->first, count = of->keys->count;
     double q = head->queries.norm[i];
     for (size_t k = 0; k < pass->count; k++) {
-        const double *score = radii[k].key + first, *value = radii[k].value + first;
+        const HeadReads *radii = &rows->radii[k];
+        const double *score = radii->key + first, *value = radii->value + first;
         double keys = vectors()->dot(of->w, score, count),
                values = vectors()->dot(of->high, value, count);
-        double own = head->q.norm * radii[k].query[i];
+        double own = head->q.norm * radii->query[i];
         double sum = row->moment * own + q * head->k.norm * keys + head->v.norm * values;
         head_add(outer->factored, &out[k], bound_up(sum));
         if (outer->bias > 0) {
@@ -82,72 +75,47 @@ static double score_row(const HeadAt *head, const RowSum *row, double keys, size
     return bound_up(off);
 }
 
-/* A thread's maxima. */
-typedef struct {
+static void do_block(Worker *worker, const void *context, size_t b)
+{
+    (void)worker;
+    const HeadRows *of = context;
+    const HeadAt *head = of->head;
     HeadBlock block;
-    HeadReads radii[PASS_RADII];
-    HeadChange change;
-    bool far;
-    double score;
-} HeadThread;
-
-static void thread_open(HeadThread *thread, const HeadRows *of)
-{
-    *thread = (HeadThread){0};
-    head_block_open(&thread->block, of->head);
-    for (size_t k = 0; k < of->pass->count; k++) {
-        thread->radii[k] = head_reads(of->head, of->pass->radius[k]);
-    }
-    if (of->here && of->head->r->change) {
-        head_change_open(&thread->change, of->head);
-    }
-}
-
-static void thread_clear(HeadThread *thread)
-{
-    head_block_clear(&thread->block);
-    for (size_t k = 0; k < PASS_RADII; k++) {
-        head_reads_clear(&thread->radii[k]);
-    }
-    head_change_clear(&thread->change);
-}
-
-static void do_row(HeadThread *thread, const HeadRows *of, size_t i)
-{
-    RowKeys row = head_block_row(&thread->block, i);
-    pass_row(&row, of, thread->radii, i);
-    if (of->here) {
-        local_row(&row, i);
-        thread->score = fmax(thread->score, score_row(of->head, row.sum, of->keys, i));
-        if (of->head->r->change && !head_change_row(&thread->change, &row, i)) {
-            thread->far = true;
+    head_block_open(&block, head);
+    head_block_set(&block, row_range(head->r, HEAD_ROWS, b));
+    for (size_t i = block.rows.first; i < block.rows.end; i++) {
+        HeadSums *sums = &head->sums[i];
+        RowKeys row = head_block_row(&block, i);
+        pass_row(&row, of, i);
+        if (of->here) {
+            local_row(&row, i);
+            sums->score = bound_max(sums->score, score_row(head, row.sum, of->keys, i));
+        }
+        if (of->here && head->r->change) {
+            head_change_row(&of->change, &block, &row, i);
         }
     }
+    head_block_clear(&block);
 }
 
 void bilinear_rows(const HeadAt *head, bool here)
 {
     Radius *r = head->r;
-    const HeadRows of = {head, here ? &r->here : &r->there, here,
-                         head->k.norm * banks_largest(r, r->rho, head->bundle->score.read)};
-    bool far = false;
-    double score = 0;
-#pragma omp parallel num_threads(threads_for(head)) reduction(|| : far) reduction(max : score)
-    {
-        HeadThread thread;
-        thread_open(&thread, &of);
-#pragma omp for schedule(dynamic)
-        for (size_t b = 0; b < row_blocks(r, HEAD_ROWS); b++) {
-            RowRange rows = row_range(r, HEAD_ROWS, b);
-            head_block_set(&thread.block, rows);
-            for (size_t i = rows.first; i < rows.end; i++) {
-                do_row(&thread, &of, i);
-            }
-        }
-        far = thread.far;
-        score = thread.score;
-        thread_clear(&thread);
+    bool change = here && r->change;
+    HeadRows of = {.head = head, .pass = here ? &r->here : &r->there, .here = here};
+    of.keys = head->k.norm * banks_largest(r, r->rho, head->bundle->score.read);
+    for (size_t k = 0; k < of.pass->count; k++) {
+        of.radii[k] = head_reads(head, of.pass->radius[k]);
     }
-    r->far = r->far || far;
-    r->score = bound_max(r->score, score);
+    if (change) {
+        head_change_open(&of.change, head);
+    }
+    evaluator_each(r->ev, row_blocks(r, HEAD_ROWS),
+                   r->rows * r->rows * (head->width_k + head->width_v), do_block, &of);
+    for (size_t k = 0; k < of.pass->count; k++) {
+        head_reads_clear(&of.radii[k]);
+    }
+    if (change) {
+        head_change_clear(&of.change);
+    }
 }

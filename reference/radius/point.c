@@ -152,7 +152,7 @@ void point_set_row(Radius *r, size_t i)
     set_entries(&(Points){r, r->x, r->e_stream, r->after}, i);
 }
 
-void point_before(Radius *r)
+void radius_before(Radius *r)
 {
     if (r->ready) { /* point_set_row has set what the sublayer before has left */
         r->before = r->after;

@@ -6,9 +6,9 @@
 
 #include "internal.h"
 
-/* x^ and e^ before a sublayer; with e^ behind it, units, paths and decays; then, of a row, x^ and
- * e^ behind it, with its norms, those of e^ in 2^after; and, once its radii are known, its path. */
-void point_before(Radius *r);
+/* x^ and e^ before a sublayer are set by radius_before; with e^ behind it, units, paths and decays;
+ * then, of a row, x^ and e^ behind it, with its norms, those of e^ in 2^after; and, once its radii
+ * are known, its path. */
 void point_after(Radius *r, const Sublayer *sublayer);
 void point_set_row(Radius *r, size_t i);
 void point_set_path(Radius *r, size_t i);

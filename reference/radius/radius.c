@@ -161,11 +161,6 @@ static void set_zeros(Radius *r, const Sublayer *sublayer)
     r->zero = next;
 }
 
-void radius_before(Radius *r)
-{
-    point_before(r);
-}
-
 /* Below this, no weight of a key changes by much of itself. */
 #define NEAR 0x1p-16
 
