@@ -168,7 +168,7 @@ def _cells(series: Series, law: Law, term: int, place: Optional[Place]) -> List[
     elif is_line and term + 1 < len(series.axes):
         kind = "logarithm"
     cells += [kind, why, _number(law.first[term]), _number(law.last[term]), str(law.points),
-              "" if searched else str(law.seeds()), str(series.censored)]
+              "" if searched else str(law.seeds), str(series.censored)]
     line = [math.nan] * 9
     if kind in lawbook.LINES:
         line = [law.constant(), law.slope(term), law.slope_error(term),

@@ -21,11 +21,14 @@ from typing import Callable, List, NamedTuple, Optional, Sequence, TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
+from numpy.lib.stride_tricks import sliding_window_view
 
 if TYPE_CHECKING:
     from typing_extensions import TypeAlias
 
 Floats: TypeAlias = "npt.NDArray[np.float64]"
+Ints: TypeAlias = "npt.NDArray[np.int64]"
+Bools: TypeAlias = "npt.NDArray[np.bool_]"
 
 POINTS_LEAST = 3  # of a law
 OFF = 0.1  # a point may be off its law by this, in powers of ten, ...
@@ -35,11 +38,11 @@ OMEGA_OFF = 1.0  # a formula that is off by more is none: by 1 the error is anot
 COLLINEAR = 1e-12  # terms with a pivot below this, of 1, hang together
 
 # Along a constant: the kinds of its left arm, its floor and its right arm; the squares that a point
-# in no law counts for, and a number that was fitted; where an arm begins to be one, at a quarter or
-# half of what theory expects; what a double's last bits are off by.
+# in no law counts for, and a number that was fitted; the slopes that make it an arm, from a quarter
+# or half of what theory expects; what a double's last bits are off by.
 ARMS = {"omega": ("arm-left", "floor", "arm-right"), "tau": ("power", "floor", "power")}
 COST_POINT, COST_NUMBER = 9.0, 3.0
-ARM_LEFT_MOST, ARM_RIGHT_LEAST = -0.5, 0.25
+ARM_SLOPES = ((-math.inf, -0.5), (0, 0), (0.25, math.inf))
 RESOLUTION = float(np.finfo(np.float64).eps) / 4
 TIE = 1e-12  # costs that differ by less of themselves are the same
 
@@ -68,15 +71,14 @@ class Points:
 
     x: Floats
     y: Floats
-    known: npt.NDArray[np.bool_]
+    known: Bools
     variance: Floats
-    values: npt.NDArray[np.int64]
-    seeds: npt.NDArray[np.int64]
-    row: npt.NDArray[np.int64]
+    values: Ints
+    seeds: Ints
+    row: Ints
 
-    def __getitem__(self, which: Union[slice, npt.NDArray[np.bool_]]) -> Points:
-        return Points(self.x[which], self.y[which], self.known[which], self.variance[which],
-                      self.values[which], self.seeds[which], self.row[which])
+    def __getitem__(self, which: Union[slice, Bools]) -> Points:
+        return Points(*(column[which] for column in vars(self).values()))
 
     def __len__(self) -> int:
         return len(self.known)
@@ -104,27 +106,17 @@ def levers(kind: str, x: Floats) -> Floats:
     return u
 
 
-def _inverse(sums: Floats) -> Optional[Floats]:
-    """Of a matrix of sums of products; None where its rows hang together."""
-    if len(sums) > 1:
-        try:
-            pivots = np.linalg.cholesky(sums).diagonal() ** 2
-        except np.linalg.LinAlgError:
-            return None
-        fine = bool((pivots > COLLINEAR * sums.diagonal()).all())
-        return np.linalg.inv(sums) if fine else None
-    return 1 / sums if len(sums) == 0 or sums[0, 0] > 0 else None
-
-
+@dataclasses.dataclass
 class Line:
     """y = y_mean + (u - u_mean) slope, by least squares; y may have several columns.
 
     slope = (U'U)^-1 U'Y, of U and Y less their means; inverse: (U'U)^-1 [terms, terms]."""
 
-    def __init__(self, kind: str, u_mean: Floats, y_mean: Floats, inverse: Floats,
-                 slope: Floats) -> None:
-        self.kind, self.u_mean, self.y_mean = kind, u_mean, y_mean
-        self.inverse, self.slope = inverse, slope
+    kind: str
+    u_mean: Floats
+    y_mean: Floats
+    inverse: Floats
+    slope: Floats
 
     def at(self, x: Floats) -> Floats:
         """y [..., columns] at x [..., terms]."""
@@ -150,9 +142,15 @@ def fit(kind: str, x: Floats, y: Floats) -> Optional[Line]:
         return None
     u_mean, y_mean = _mean(u), _mean(y)
     u = u - u_mean
-    inverse = _inverse(u.T @ u)
-    return None if inverse is None else Line(kind, u_mean, y_mean, inverse,
-                                             inverse @ (u.T @ (y - y_mean)))
+    sums = u.T @ u
+    try:
+        pivots = np.linalg.cholesky(sums).diagonal() ** 2
+    except np.linalg.LinAlgError:
+        return None
+    if (pivots <= COLLINEAR * sums.diagonal()).any():
+        return None
+    inverse = np.linalg.inv(sums)
+    return Line(kind, u_mean, y_mean, inverse, inverse @ (u.T @ (y - y_mean)))
 
 
 # ---- Laws ----------------------------------------------------------------------------------------
@@ -172,66 +170,37 @@ class Law:
     a power and an exponential both would do.  told [terms]: there are three sizes on the axis or
     more, so that it can be told what lies beyond.  ends: the same law through the larger half of
     the points alone; of a formula through all but the smallest size of each term, and its other
-    form.  residual = sqrt(sum of squares / freedom); misfit: the same of the residuals over what
+    form.  farthest: how far the smallest seed is below its median, and the largest above it, anywhere;
+    seeds: of a point, at most.  residual = sqrt(sum of squares / freedom); misfit: the same of the residuals over what
     their points may be off by; noise: of a new point, the residual or the standard error of a
     median by its seeds, the larger.  other: the residual of the kind that was not chosen, or nan.
     """
 
     def __init__(self, kind: str, why: str, points: Points) -> None:
-        count, self._of = len(points), points
-        self.kind, self.why, self.points, self.other = kind, why, count, math.nan
-        self.line = fit(kind, points.x, points.y) if kind in LINES else None
+        self.kind, self.why, self.points, self.other = kind, why, len(points), math.nan
+        x, half = points.x, max((len(points) + 1) // 2, POINTS_LEAST)
+        self.first, self.last, self.seeds = x.min(axis=0), x.max(axis=0), int(points.seeds.max())
+        self.told: Bools = ((x > self.first) & (x < self.last)).any(axis=0)
+        self.farthest: List[float] = points.y[:, 1:].max(axis=0).tolist()
+        self.ends: List[Line] = []
+        self.line = fit(kind, x, points.y) if kind in LINES else None
         if self.line is None:
             return
-        off, noise = points.y[:, 0] - self.line.at(points.x)[:, 0], points.noise()
+        off, noise = points.y[:, 0] - self.line.at(x)[:, 0], points.noise()
         room = np.maximum(OFF, NOISES * np.sqrt(noise))
-        self.freedom = count - len(self.line.u_mean) - 1
+        self.freedom = len(points) - len(self.line.u_mean) - 1
         self.residual = self._spread(off)
         self.misfit = self._spread(off / room)
         self.worst = float(np.abs(off).max())
-        self.seed_noise = math.sqrt(float(noise.sum()) / count)
+        self.seed_noise = math.sqrt(float(noise.sum()) / len(points))
         self.noise = max(self.residual, self.seed_noise)
-
-    @functools.cached_property
-    def first(self) -> Floats:
-        """The smallest sizes [terms]."""
-        first: Floats = self._of.x.min(axis=0)
-        return first
-
-    @functools.cached_property
-    def last(self) -> Floats:
-        """The largest."""
-        last: Floats = self._of.x.max(axis=0)
-        return last
-
-    @functools.cached_property
-    def told(self) -> npt.NDArray[np.bool_]:
-        """See above."""
-        told: npt.NDArray[np.bool_] = ((self._of.x > self.first) & (self._of.x < self.last)).any(
-            axis=0)
-        return told
-
-    @functools.cached_property
-    def farthest(self) -> List[float]:
-        """How far the smallest seed is below its median, and the largest above it, anywhere."""
-        farthest: List[float] = self._of.y[:, 1:].max(axis=0).tolist()
-        return farthest
-
-    @functools.cached_property
-    def ends(self) -> List[Line]:
-        """See above."""
-        x, half = self._of.x, max((self.points + 1) // 2, POINTS_LEAST)
-        parts = [self._of[x[:, k] > self.first[k]] if self.kind in FORMULAS else self._of[-half:]
-                 for k in range(x.shape[1] if self.line is not None else 0)]
-        lines = [fit(self.kind, part.x, part.y) for part in parts]
-        return [line for line in lines if line is not None]
+        for k, first in enumerate(self.first):
+            part = points[x[:, k] > first] if kind in FORMULAS else points[-half:]
+            end = fit(kind, part.x, part.y)
+            self.ends += [end] if end is not None else []
 
     def _spread(self, off: Floats) -> float:
         return math.sqrt(float(off @ off) / self.freedom) if self.freedom > 0 else 0.0
-
-    def seeds(self) -> int:
-        """Of a point, at most."""
-        return int(self._of.seeds.max())
 
     def constant(self) -> float:
         """y of the line at u = 0."""
@@ -309,40 +278,27 @@ def _one(points: Points, formula: bool, depth: bool) -> Law:
     return law
 
 
-def _stage_costs(kinds: Sequence[str], x: Floats, y: Floats,
-                 unit: float) -> List[List[List[float]]]:
-    """[kind][i][j]: the cost of the points i to j as one stage; inf: they are none.
+def _stage_costs(kinds: Sequence[str], x: Floats, y: Floats, unit: float) -> Floats:
+    """[kind, i, j]: the cost of the points i to j as one stage; inf: they are none.
 
     The residuals' squares over unit^2, and COST_NUMBER for each number of the line and for where it
-    begins.  Squares are added up point by point, for all kinds and beginnings i at once: one more
-    at lever du adds r^2 k/(k + 1) / (1 + k/(k + 1) du^2/suu), r being off the line of the k before
-    it, without cancellation; and what the logarithm itself has lost, as one of 1e17 has no digits
-    behind its point."""
-    count = len(y)
-    u = np.array([levers(kind, x)[:, 0] if kind != "floor" else np.zeros(count) for kind in kinds])
-    flat = np.array([[kind == "floor"] for kind in kinds])
-    cost, sums = np.full((3, count, count), np.inf), np.zeros((5, 3, count))
-    slope = np.zeros((3, count))
-    for k in range(count):
-        u_mean, y_mean, suu, suy, squares = sums[:, :, :count - k]
-        du, dy, share = u[:, k:] - u_mean, y[k:] - y_mean, k / (k + 1)
-        rises, slope = suu > 0, slope[:, :count - k]
-        lever = np.divide(du * du, suu, out=np.zeros_like(du), where=rises)
-        added = share * (dy - slope * du) ** 2 / (1 + share * lever)
-        squares += added * flat if k < 2 else added  # a line goes through two
-        squares += (RESOLUTION * y[k:]) ** 2
-        u_mean += du / (k + 1)
-        y_mean += dy / (k + 1)
-        suu += share * du * du
-        suy += share * du * dy
-        slope = np.divide(suy, suu, out=np.zeros_like(du), where=suu > 0)
-        if k + 1 >= POINTS_LEAST:
-            own = squares / unit**2 + COST_NUMBER * np.where(flat, 2, 3)
-            own[0, slope[0] > ARM_LEFT_MOST] = np.inf
-            own[2, slope[2] < ARM_RIGHT_LEAST] = np.inf
-            begins = np.arange(count - k)
-            cost[:, begins, begins + k] = own
-    costs: List[List[List[float]]] = cost.tolist()
+    begins; and what the logarithm itself has lost, as one of 1e17 has no digits behind its point.
+    All runs of so many points are fitted at once, each about its means."""
+    count, lost = len(y), (RESOLUTION * y) ** 2
+    costs = np.full((len(kinds), count, count), np.inf)
+    for points in range(POINTS_LEAST, count + 1):
+        runs = functools.partial(sliding_window_view, window_shape=points)
+        first = np.arange(count - points + 1)
+        dy = runs(y) - runs(y).mean(axis=1, keepdims=True)
+        for cost, kind, (least, most) in zip(costs, kinds, ARM_SLOPES):
+            u = runs(levers(kind, x).sum(axis=1))  # 0 of a floor
+            du = u - u.mean(axis=1, keepdims=True)
+            suu, suy = (du * du).sum(axis=1), (du * dy).sum(axis=1)
+            slope = np.divide(suy, suu, where=suu > 0, out=np.zeros(len(first)))
+            squares = ((dy - slope[:, None] * du) ** 2 + runs(lost)).sum(axis=1)
+            own = squares / unit**2 + COST_NUMBER * (2 if kind == "floor" else 3)
+            cost[first, first + points - 1] = np.where((slope >= least) & (slope <= most), own,
+                                                       np.inf)
     return costs
 
 
@@ -350,30 +306,33 @@ def _arms(points: Points, kinds: Sequence[str]) -> List[Law]:
     """The left arm, the floor and the right arm, each if it is there, and what lies between them:
     of all ways to cut the points the one of least cost.
 
-    stages: one after another, what lies between being `none`; best[i][s]: the least cost of the
-    first i points in the stages up to the s-th, and where that begins."""
+    stages: one after another, what lies between being `none`; best, begin [i, s]: the least cost of
+    the first i points in the stages up to the s-th, and where that begins."""
     count, x, y = len(points), points.x, points.y[:, 0]
     costs = _stage_costs(kinds, x, y, max(OFF, math.sqrt(float(points.noise().sum()) / count)))
-    stages = [("none", [[COST_POINT * (j - i + 1) for j in range(count)] for i in range(count)])]
+    length = np.arange(count) - np.arange(count)[:, None] + 1
+    stages = [("none", np.where(length > 0, COST_POINT * length, np.inf))]
     for stage in zip(kinds, costs):
         stages += [stage, stages[0]]
-    best = [[(math.inf, i)] * (len(stages) + 1) for i in range(count + 1)]
-    best[0][0] = (0.0, 0)
+    best = np.full((count + 1, len(stages) + 1), np.inf)
+    begin = np.zeros(best.shape, dtype=np.int64)
+    best[0, 0] = 0
     for i in range(count + 1):
         for s, (_, cost) in enumerate(stages, start=1):
-            before = best[i][s - 1][0]
-            if before <= best[i][s][0] * (1 + TIE):  # no stage rather than one that is as good
-                best[i][s] = (before, i)
-            for j in range(i, count if before < math.inf else i):
-                if before + cost[i][j] < best[j + 1][s][0]:
-                    best[j + 1][s] = (before + cost[i][j], i)
+            before = best[i, s - 1]
+            if before <= best[i, s] * (1 + TIE):  # no stage rather than one that is as good
+                best[i, s], begin[i, s] = before, i
+            if i < count:
+                after = before + cost[i]
+                better = after < best[1:, s]
+                best[1:, s][better], begin[1:, s][better] = after[better], i
     laws: List[Law] = []
     end = count
     for s in range(len(stages), 0, -1):
-        begin, kind = best[end][s][1], stages[s - 1][0]
-        if begin < end:
-            laws.insert(0, Law(kind, "residual" if kind == "none" else "", points[begin:end]))
-        end = begin
+        first, kind = int(begin[end, s]), stages[s - 1][0]
+        if first < end:
+            laws.insert(0, Law(kind, "residual" if kind == "none" else "", points[first:end]))
+        end = first
     return laws
 
 
