@@ -24,7 +24,8 @@ from . import laws as lawbook
 from .command_line import Complaint, flags_and_files, say, shown
 from .laws import Band, Floats, Law
 from .program import dump
-from .series import AXES, Axis, Csv, Rows, Series, each, read_whole, size_text
+from .series import AXES, Axis, Csv, Rows, Series, each, read_whole
+from .tables import size_text
 
 SEEDS_FIRST = 3  # of the first round
 NORMS = ("max", "rel")  # where none is asked for

@@ -8,7 +8,8 @@ from typing import List, Tuple
 
 from .command_line import Complaint, flags_and_files, say, shown, write_whole
 from .pictures import Wish, figure_of, picture_of
-from .series import logs_of, read_whole
+from .series import read_whole
+from .tables import logs_of
 
 KINDS = ("svg", "png", "pdf")
 SIZE_LEAST, SIZE_MOST = 240, 20000

@@ -12,7 +12,7 @@ from . import __version__
 from .command_line import Complaint, flags_and_files, say, shell_word, shown, write_whole
 from .pictures import SERIES_MOST, Wish, figure_of, picture_of
 from .series import CONSTANTS, Csv, read_whole
-from .tables import Table, read_csv
+from .tables import seen
 
 ROWS_SHOWN, FAILURES_SHOWN = 40, 50  # the rest is counted
 COLUMNS_MOST, UPRIGHT_MOST = 8, 4  # of more columns and few rows, a line a column
@@ -102,7 +102,6 @@ class Subject:
         self.check: Dict[str, Any] = {}
         self.sidecar: Optional[Dict[str, Any]] = None
         self.csv = Csv(path, [""])
-        self.table = Table({})
         self.points: List[Any] = []  # that the sidecar names, or findings
         self.judged = self.failed = 0
         self.proven = self.drawn = False
@@ -134,7 +133,6 @@ class Subject:
                 csv.rows == 0 or "status" not in csv.columns:
             raise self._refuse()
         self.sweep, self.good = sweep, ("ok", "unresolved") + ("none",) * laws
-        self.table = read_csv(self.path)
         self.drawn = sweep or (csv.searched and any(map("".__ne__, csv[f"{csv.constant}_min"])))
         self._read_sidecar(data)
         said = [point.get("passed") for point in self.points if self.proven]
@@ -258,7 +256,7 @@ def drawing(subject: Subject, wish: Wish, number: int) -> Iterator[str]:
 
 def listing(subject: Subject) -> Iterator[str]:
     """The first rows, those that fail before others, in the columns that say something."""
-    csv, names = subject.csv, subject.table.seen()
+    csv, names = subject.csv, seen(subject.csv.columns)
     rows = sorted(range(csv.rows), key=lambda row: not subject.row_fails(row))[:ROWS_SHOWN]
 
     def cell(name: str, row: int) -> str:

@@ -14,9 +14,7 @@ import html
 import io
 import itertools
 import math
-import os
 import re
-import tempfile
 import textwrap
 from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple
 
@@ -29,10 +27,12 @@ from matplotlib.lines import Line2D
 from matplotlib.textpath import text_to_path
 from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, MultipleLocator
 
+from . import laws
 from .command_line import Complaint, shown
-from .laws import Floats
-from .program import HeadproofError, call, dump
-from .series import CONSTANTS, ERRORS, NUMBER, Axis, Bools, Csv, Ints, Rows, logs_of, size_text
+from .laws import Bools, Floats, Ints
+from .program import dump
+from .series import AXES, CONSTANTS, NUMBER, Axis, Csv, Rows, each, medians
+from .tables import ERRORS, logs_of, shrinks, size_text
 
 MACHINE = ("rounding", "native", "total", "observed")  # errors that the scale has room for
 BY_USE = ("total", "construction", "rounding", "native", "approximation", "observed")
@@ -264,19 +264,12 @@ def _errors(shape: "Tuple[int, int, int]", place: Ints, logs: Floats, bounds: Bo
     """Of an error, from rows in places."""
     spots = Spots(shape)
     known = np.flatnonzero(~np.isnan(logs))
-    if len(known) == 0:
-        return spots
     order = known[np.lexsort((bounds[known], logs[known], place[known]))]
     at, first, count = np.unique(place[order], return_index=True, return_counts=True)
-    last = first + count - 1
-    low, high = logs[order[(first + last) // 2]], logs[order[(first + last + 1) // 2]]
-    both = np.isfinite(low) & np.isfinite(high)
-    spots.most.flat[at] = logs[order[last]]
-    spots.bound.flat[at] = bounds[order[last]]
+    last = order[first + count - 1]
+    spots.most.flat[at], spots.bound.flat[at] = logs[last], bounds[last]
     spots.least.flat[at] = logs[order[first]]
-    with np.errstate(invalid="ignore"):
-        middle = (low + high) / 2
-    spots.median.flat[at] = np.where(both, middle, np.where(np.isinf(low), low, high))
+    spots.median.flat[at] = medians(logs[order], first, count)
     return spots
 
 
@@ -288,22 +281,15 @@ def _searches(shape: "Tuple[int, int, int]", place: Ints, tables: Sequence[Csv],
                          for end in ("min", "max", "best"))
     below, above = ([text == "" for table in tables for text in table[f"{constant}_{end}"]]
                     for end in ("below", "above"))
-    seen: Dict[int, int] = {}
-    for at, row in zip(map(int, place), map(int, rows)):
-        seen[at] = seen.get(at, 0) + 1
-        found = not (spots.none.flat[at] or np.isnan(least[row]) or np.isnan(most[row]))
-        if found and (seen[at] == 1 or least[row] > spots.least.flat[at]):
-            spots.least.flat[at] = least[row]
-            spots.below.flat[at] = below[row] or abs(least[row]) > FAR
-        if found and (seen[at] == 1 or most[row] < spots.most.flat[at]):
-            spots.most.flat[at] = most[row]
-            spots.above.flat[at] = above[row] or abs(most[row]) > FAR
-        spots.median.flat[at] = best[row] if seen[at] == 1 else np.nan  # each has its own
-        if not found or spots.least.flat[at] > spots.most.flat[at]:
-            spots.none.flat[at] = True
-            for ends in (spots.most, spots.least, spots.median):
-                ends.flat[at] = np.nan
-            spots.below.flat[at] = spots.above.flat[at] = False
+    for at in np.unique(place):
+        own = rows[place == at]
+        low, high = own[np.argmax(least[own])], own[np.argmin(most[own])]  # nan before others
+        spots.none.flat[at] = not least[low] <= most[high]
+        if not spots.none.flat[at]:
+            spots.least.flat[at], spots.most.flat[at] = least[low], most[high]
+            spots.below.flat[at] = below[low] or abs(least[low]) > FAR
+            spots.above.flat[at] = above[high] or abs(most[high]) > FAR
+            spots.median.flat[at] = best[low] if len(own) == 1 else np.nan  # each has its own
     return spots
 
 
@@ -322,9 +308,8 @@ class Picture:
         self.x = [text for text in data.texts[places.x] if text]
         self.y = list(data.texts[places.y]) if places.y else [""]
         self.shape = (len(places.panel_rows), len(self.y), len(self.x))
-        up = data.values[places.y][rows] if places.y else 0 * rows
         along = data.values[places.x][rows] - (len(data.texts[places.x]) - len(self.x))
-        place = (places.panel * self.shape[1] + up) * self.shape[2] + along
+        place = (places.panel * self.shape[1] + self.up(rows)) * self.shape[2] + along
         taken = np.bincount(place, minlength=math.prod(self.shape)).reshape(self.shape)
         self.taken, self.several = taken > 0, bool((taken > 1).any())
         self.undrawn = int((~places.there(places.x)).sum())
@@ -338,6 +323,10 @@ class Picture:
         self.lines = not data.searched and not places.y  # a curve an error
         self.curves = list(self._curves())
         self._find_scale()
+
+    def up(self, rows: Any) -> Any:
+        """Which curve they are on."""
+        return self.data.values[self.places.y][rows] if self.places.y else 0 * rows
 
     def is_point(self) -> bool:
         """Is there one place alone, and so nothing to draw?"""
@@ -952,20 +941,6 @@ class _Page:
 # ---- From tables to a figure ---------------------------------------------------------------------
 
 
-def fitting_norm(tables: Sequence[Csv]) -> str:
-    """The largest entry, unless streams of many layers shrink or grow: then relative errors."""
-    sizes = []
-    for table in tables:
-        if "construction_rel" not in table.columns:
-            return "max"
-        for kind in ("construction", "rounding", "native"):
-            with np.errstate(invalid="ignore"):
-                size = logs_of(table[f"{kind}_max"]) - logs_of(table[f"{kind}_rel"])
-            sizes += size[np.isfinite(size)].tolist()
-    layers = {layer for table in tables for layer in table["layer"]}
-    return "rel" if len(layers) > 1 and sizes and max(sizes) - min(sizes) > 3 else "max"
-
-
 def picture_of(tables: Sequence[Csv], wish: Wish, norm: Optional[str] = None,
                program: Optional[str] = None) -> Picture:
     """What tables show, all of sweeps or all of searches."""
@@ -975,7 +950,11 @@ def picture_of(tables: Sequence[Csv], wish: Wish, norm: Optional[str] = None,
     if any(table.constant != tables[0].constant for table in tables):
         raise Complaint("expected tables of searches alone, for one constant, or of sweeps alone",
                         tables[1].names[0], file=tables[1].path, line=1)
-    data = Rows(tables, axes, norm or fitting_norm(tables))
+    if norm is None:  # streams of many layers may shrink or grow
+        columns = {name: [cell for table in tables for cell in table[name]]
+                   for name in set.intersection(*(set(table.columns) for table in tables))}
+        norm = "rel" if "construction_rel" in columns and shrinks(columns) else "max"
+    data = Rows(tables, axes, norm)
     data.take_axis("file", [table.path for table in tables for _ in range(table.rows)], False)
     if wish.x is not None:
         varying = {entry["name"]: axis for axis, entry in {**known, "layer": {"name": "layer"}}.items()
@@ -990,63 +969,30 @@ def picture_of(tables: Sequence[Csv], wish: Wish, norm: Optional[str] = None,
     return picture
 
 
-def figure_of(picture: Picture, program: Optional[str] = None) -> Drawn:
+def figure_of(picture: Picture) -> Drawn:
     """It drawn."""
     with matplotlib.rc_context(STYLE):
-        return _Page(picture, list(laws_of(picture, program)) if picture.wish.laws else []).figure
+        return _Page(picture, list(laws_of(picture)) if picture.wish.laws else []).figure
 
 
-def laws_of(picture: Picture, program: Optional[str]) -> Iterator[Law]:
-    """The laws that `headproof growth` finds, of every series that is drawn; along a constant as far
-    as each was fitted, else across the picture."""
-    numbers = np.array([float(text) for text in picture.x])
-    drawn = {(ERRORS[curve.kind], curve.y) for curve in picture.curves}
-    for table in picture.tables:
-        found = _growth(table, picture.data.norm, program)
-        for row in range(found.rows):
-            panel, y = _where(picture, table, found, row)
-            law = found["law"][row]
-            if found["axis"][row] != picture.places.x or law in ("none", "zero") or \
-                    panel is None or (found["kind"][row], y) not in drawn:
-                continue
-            first, last = 0, len(numbers) - 1
-            if picture.places.x in CONSTANTS:
-                ends = float(found["from"][row]) * (1 - 1e-9), float(found["to"][row]) * (1 + 1e-9)
-                fitted = np.flatnonzero((numbers >= ends[0]) & (numbers <= ends[1]))
-                first, last = int(fitted[0]), int(fitted[-1])
-            slope, x = float(found["slope"][row] or 0), numbers[first:last + 1]
-            along = x * math.log10(math.e) if law in ("exponential", "arm-left") else np.log10(x)
-            yield Law(panel, first, last, float(found["constant"][row]) + slope * along)
-
-
-def _growth(table: Csv, norm: str, program: Optional[str]) -> Csv:
-    """Its laws; none, where growth says that there are no two sizes."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, "table.csv")
-        with open(path, "w", encoding="utf-8", errors="surrogateescape") as file:
-            for cells in (table.names, *zip(*table.columns.values())):
-                file.write(",".join(cells) + "\n")
-        try:
-            run = call(program, ["growth", path, "--norm", norm, "--quiet", "-o", "-"])
-        except HeadproofError as error:
-            if error.code != 2:
-                raise
-            return Csv(table.path, ["axis"])
-    return Csv(table.path, run.stdout.splitlines())
-
-
-def _where(picture: Picture, table: Csv, laws: Csv, row: int) -> Tuple[Optional[int], int]:
-    """The panel that a law is of, and its curve's value of y."""
+def laws_of(picture: Picture) -> Iterator[Law]:
+    """The laws that `headproof growth` finds, of every series that is one curve's: along a constant
+    as far as each was fitted, else across the picture."""
     data, places = picture.data, picture.places
-    said = dict(part.split("=", 1) for part in laws["options"][row].split(";") if part)
-
-    def has(axis: str) -> str:
-        info = picture.axes.get(axis, {"column": axis})
-        return table.path if axis == "file" else laws[axis][row] if info["column"] else \
-            said.get(axis, info["default"])
-
-    panels = [panel for panel, first in enumerate(map(int, places.panel_rows))
-              if all(data.text(first, axis) == has(axis) for axis in places.panels)]
-    up = has(places.y) if places.y else ""
-    one = all(has(axis) in ("", data.texts[axis][value]) for axis, value in places.ones.items())
-    return panels[0] if panels and one else None, picture.y.index(up) if up in picture.y else -1
+    if places.x not in AXES:
+        return
+    panels = dict(zip(np.flatnonzero(places.drawn).tolist(), places.panel.tolist()))
+    drawn = {(ERRORS[curve.kind], curve.y) for curve in picture.curves}
+    numbers = np.array([[float(text)] for text in picture.x])
+    for series in each(data, len(data.silent), places.x):
+        rows = [row for row in series.rows.tolist() if row in panels]
+        told = {places.y, *places.panels} & series.free  # is it of several curves?
+        if not rows or told or (series.kind, picture.up(rows[0])) not in drawn:
+            continue
+        for law in laws.find(series.points, series.axes, series.kind, False):
+            if law.kind in laws.LINES and law.line is not None and law.told[0]:
+                fitted = np.flatnonzero((numbers >= law.first) & (numbers <= law.last))
+                whole = places.x not in CONSTANTS
+                first, last = (0, len(numbers) - 1) if whole else (int(fitted[0]), int(fitted[-1]))
+                yield Law(panels[rows[0]], first, last,
+                          law.line.at(numbers[first:last + 1])[:, 0])

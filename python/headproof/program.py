@@ -125,4 +125,4 @@ def plot(*tables: Union[Table, Path], program: Optional[str] = None, x: Optional
         else:
             read_csv(table)  # which refuses what is no table
             read.append(series.read_whole(os.fspath(table)))
-    return pictures.figure_of(pictures.picture_of(read, wish, norm, program), program)
+    return pictures.figure_of(pictures.picture_of(read, wish, norm, program))

@@ -10,22 +10,15 @@ from __future__ import annotations
 import dataclasses
 import math
 import re
-from typing import (Any, Dict, Iterable, Iterator, List, Optional, Sequence, Set, TYPE_CHECKING,
-                    Tuple)
+from typing import Any, Dict, Iterable, Iterator, List, Optional, Sequence, Set, Tuple
 
 import numpy as np
 import numpy.typing as npt
 
 from .command_line import Complaint
-from .laws import Floats, Points
+from .laws import Bools, Floats, Ints, Points
+from .tables import ERRORS, logs_of
 
-if TYPE_CHECKING:
-    from typing_extensions import TypeAlias
-
-Ints: TypeAlias = "npt.NDArray[np.int64]"
-Bools: TypeAlias = "npt.NDArray[np.bool_]"
-
-ERRORS = ("approximation", "construction", "rounding", "native", "total", "observed")
 CONSTANTS = {"omega": "an omega", "tau": "a tau"}  # that are searched
 AXES = ("omega", "tau", "n", "d", "depth", "layer")  # along which errors grow
 SIZES = ("n", "d", "depth")  # and the Omega needed
@@ -33,46 +26,6 @@ FREE = ("tolerance", "judge", "norm")  # rows of a sweep may differ in these
 EVER_FREE = ("seed", "input", "layer")  # and any in these
 NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?")
 _SEARCH = ("below", "min", "max", "above", "best")  # columns of what is searched
-
-
-# ---- Cells ---------------------------------------------------------------------------------------
-
-
-def log10_of(text: str) -> float:
-    """log10 of a cell: nan of a blank, -inf of a proven 0, inf of what is not finite."""
-    if text in ("", "0"):
-        return math.nan if text == "" else -math.inf
-    if text.lstrip("-") in ("nan", "inf"):
-        return math.inf
-    digits, _, exponent = text.partition("e")
-    mantissa = abs(float(digits))  # 0.0 is no zero of ours, which are 0
-    return math.log10(mantissa) + int(exponent or 0) if mantissa > 0 else math.nan
-
-
-def logs_of(texts: Sequence[str]) -> Floats:
-    """The same of many: what doubles hold at once, the others one by one."""
-    values = np.array([float(text or "nan") for text in texts], dtype=np.float64)
-    plain = (values > 1e-300) & (values < 1e300)
-    logs = np.log10(values, where=plain, out=np.full(len(texts), np.nan))
-    for i in np.flatnonzero(~plain):
-        logs[i] = log10_of(texts[i])
-    return logs
-
-
-def size_text(log10: float, text: str, bound: bool) -> str:
-    """A size with two digits, "<2.5e-14" of a bound, of any exponent."""
-    if not math.isfinite(log10):
-        return "-" if math.isnan(log10) else "0" if log10 < 0 else "not finite"
-    digits, _, power = text.partition("e")
-    exponent = math.floor(log10)
-    if float(digits or 0) > 0:  # a logarithm of -8e16 has no digits behind its point
-        shift = math.floor(math.log10(float(digits)))
-        mantissa, exponent = float(digits) / 10.0**shift, int(power or 0) + shift
-    else:
-        mantissa = 10 ** (log10 - exponent)
-    if mantissa >= 9.95:
-        mantissa, exponent = 1.0, exponent + 1
-    return f"{'<' if bound else ''}{mantissa:.1f}e{exponent:+03d}"
 
 
 # ---- Rows ----------------------------------------------------------------------------------------
@@ -160,6 +113,7 @@ class Rows:
 
     def take_axis(self, name: str, cells: List[str], numbers: bool = True) -> None:
         """Its distinct values in order, and where each row's is; numbers: may they be that?"""
+        self.axes.setdefault(name, Axis(name))
         came = {text: place for place, text in enumerate(dict.fromkeys(cells))}
         filled = [text for text in came if text]
         if numbers and all(map(NUMBER.fullmatch, filled)):
@@ -382,7 +336,7 @@ def _series(data: Rows, axes: List[str], free: Set[str], rows: Ints, count: int,
             first = False
 
 
-def _middle(values: Floats, starts: Ints, counts: Ints) -> Floats:
+def medians(values: Floats, starts: Ints, counts: Ints) -> Floats:
     """The medians of groups of values that are in order, of the first so many of each: of an even
     number the mean of the two in the middle, of an infinite one and another the infinite one."""
     last = len(values) - 1
@@ -410,7 +364,7 @@ def _points(data: Rows, kind: int, rows: Ints, keys: Sequence[npt.NDArray[Any]],
 
     def middle(of: Floats) -> Floats:
         of = np.where(says, of, np.nan)
-        return _middle(of[np.lexsort((of, group))], starts, seeds)  # nan behind all others
+        return medians(of[np.lexsort((of, group))], starts, seeds)  # nan behind all others
 
     def extreme(of: Any, at: Bools, empty: float) -> Floats:
         reduced: Floats = of.reduceat(np.where(at, value, empty), starts)

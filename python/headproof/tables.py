@@ -6,10 +6,11 @@ import csv
 import decimal
 import html
 import io
+import itertools
 import math
 import os
 import re
-from typing import Any, Dict, Iterator, List, Optional, Sequence, Set
+from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence
 
 import numpy as np
 
@@ -21,6 +22,8 @@ WORDS = frozenset(
     "unfinished model preset bias ffn normalization normalization-place linear gelu sublayer_heads "
     "sublayer_score_ranks sublayer_value_ranks tokens kind from_term norm axis law why "
     "theory positions".split())
+
+ERRORS = ("approximation", "construction", "rounding", "native", "total", "observed")
 
 # Any exponent: the default context's ends at -999999.
 _EXACT = decimal.Context(prec=30, Emin=decimal.MIN_EMIN, Emax=decimal.MAX_EMAX,
@@ -39,8 +42,84 @@ _UNSEEN = frozenset(
     "seeds_above end_slope".split())
 
 
-def _csv(cell: decimal.Decimal) -> str:
-    """A number as the program reads it."""
+# ---- Cells ---------------------------------------------------------------------------------------
+
+
+def log10_of(text: str) -> float:
+    """log10 of a cell: nan of a blank, -inf of a proven 0, inf of what is not finite."""
+    if text in ("", "0"):
+        return math.nan if text == "" else -math.inf
+    if text.lstrip("-") in ("nan", "inf"):
+        return math.inf
+    digits, _, exponent = text.partition("e")
+    mantissa = abs(float(digits))  # 0.0 is no zero of ours, which are 0
+    return math.log10(mantissa) + int(exponent or 0) if mantissa > 0 else math.nan
+
+
+def logs_of(texts: Sequence[str]) -> np.ndarray:
+    """The same of many: what doubles hold at once, the others one by one."""
+    values = np.array([float(text or "nan") for text in texts], dtype=np.float64)
+    plain = (values > 1e-300) & (values < 1e300)
+    logs = np.log10(values, where=plain, out=np.full(len(texts), np.nan))
+    for i in np.flatnonzero(~plain):
+        logs[i] = log10_of(texts[i])
+    return logs
+
+
+def size_text(log10: float, text: str, bound: bool) -> str:
+    """A size with two digits, "<2.5e-14" of a bound, of any exponent."""
+    if not math.isfinite(log10):
+        return "-" if math.isnan(log10) else "0" if log10 < 0 else "not finite"
+    digits, _, power = text.partition("e")
+    exponent = math.floor(log10)
+    if float(digits or 0) > 0:  # a logarithm of -8e16 has no digits behind its point
+        shift = math.floor(math.log10(float(digits)))
+        mantissa, exponent = float(digits) / 10.0**shift, int(power or 0) + shift
+    else:
+        mantissa = 10 ** (log10 - exponent)
+    if mantissa >= 9.95:
+        mantissa, exponent = 1.0, exponent + 1
+    return f"{'<' if bound else ''}{mantissa:.1f}e{exponent:+03d}"
+
+
+def shrinks(columns: Mapping[str, Sequence[str]]) -> bool:
+    """Do the streams of a table's layers differ in size by more than a factor of 1000?"""
+    sizes: List[float] = []
+    for kind in ERRORS:
+        if {"layer", f"{kind}_max", f"{kind}_rel"} <= {*columns}:
+            with np.errstate(invalid="ignore"):
+                size = logs_of(columns[f"{kind}_max"]) - logs_of(columns[f"{kind}_rel"])
+            sizes += size[np.isfinite(size)].tolist()
+    return len(sizes) > 0 and len({*columns["layer"]}) > 1 and max(sizes) - min(sizes) > 3
+
+
+def seen(columns: Mapping[str, Sequence[str]]) -> List[str]:
+    """The columns that the program's own tables have: keys that vary, of one row those that every
+    command says, and each figure once."""
+    names, norm = list(columns), "_rel" if shrinks(columns) else "_max"
+    keys = names.index("options") + 1 if "options" in names else 0
+    keys += names[keys:keys + 1] == ["layer"]
+    texts = {name: {*cells} - {""} for name, cells in columns.items()}
+    stack = all(len(texts[name]) < 2 for name in names[:keys] if name != "layer")
+
+    def is_shown(place: int, name: str) -> bool:
+        if place < keys:
+            return len(texts[name]) > 1 or (len(columns[name]) == 1 and name in _SAID) or (
+                stack and name == "omega")
+        other = re.sub("_(max|rms|rel|ulp|log10|log2)$", "", name)
+        again = other != name and not name.endswith(norm) and {other, other + norm} & {*names}
+        return bool(texts[name]) and not again and name not in _UNSEEN
+
+    return [name for place, name in enumerate(names) if is_shown(place, name)]
+
+
+# ---- The table -----------------------------------------------------------------------------------
+
+
+def _csv(cell: Any) -> str:
+    """A cell as the program reads it."""
+    if isinstance(cell, str):
+        return cell
     return {"NaN": ""}.get(str(cell), str(cell).lower().replace("infinity", "inf"))
 
 
@@ -82,8 +161,7 @@ class Table(Dict[str, np.ndarray]):
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(self)
-        for row in zip(*self.values()):
-            writer.writerow(cell if isinstance(cell, str) else _csv(cell) for cell in row)
+        writer.writerows(map(_csv, row) for row in zip(*self.values()))
         return iter(text.getvalue().splitlines())
 
     def to_csv(self, path: Path) -> None:
@@ -108,42 +186,10 @@ class Table(Dict[str, np.ndarray]):
                 frame[f"{name}_log10"] = self.log10(name)
         return pandas.DataFrame(frame)
 
-    def _shrinks(self) -> bool:
-        """Do the streams of its layers differ in size by more than a factor of 1000?"""
-        sizes: List[float] = []
-        for kind in ("construction", "rounding", "total", "observed", "approximation", "native"):
-            if {"layer", f"{kind}_max", f"{kind}_rel"} <= set(self):
-                with np.errstate(invalid="ignore"):
-                    size = self.log10(f"{kind}_max") - self.log10(f"{kind}_rel")
-                sizes += list(size[np.isfinite(size)])
-        return bool(sizes) and len(set(self["layer"])) > 1 and max(sizes) - min(sizes) > 3
-
-    def seen(self) -> List[str]:
-        """The columns that the program's own tables have: keys that vary, of one row those that
-        every command says, and each figure once."""
-        columns = list(self)
-        keys = columns.index("options") + 1 if "options" in self else 0
-        keys += columns[keys:keys + 1] == ["layer"]
-
-        def texts(name: str) -> Set[str]:
-            return {str(cell) for cell in self[name]} - {"", "NaN"}
-
-        stack = all(len(texts(name)) < 2 for name in columns[:keys] if name != "layer")
-        norm = "_rel" if self._shrinks() else "_max"
-
-        def is_shown(place: int, name: str) -> bool:
-            if place < keys:
-                return len(texts(name)) > 1 or (self.rows == 1 and name in _SAID) or (
-                    stack and name == "omega")
-            other = re.sub("_(max|rms|rel|ulp|log10|log2)$", "", name)
-            again = other != name and not name.endswith(norm) and {other, other + norm} & set(self)
-            return bool(texts(name)) and not again and name not in _UNSEEN
-
-        return [name for place, name in enumerate(columns) if is_shown(place, name)]
-
     def _shown(self) -> List[str]:
-        """The same; the errors that are looked for last go where a line is long."""
-        names, norm = self.seen(), "_rel" if self._shrinks() else "_max"
+        """The columns for eyes; the errors that are looked for last go where a line is long."""
+        texts = {name: [*map(_csv, column)] for name, column in self.items()}
+        names, norm = seen(texts), "_rel" if shrinks(texts) else "_max"
         for kind in ("approximation", "observed", "rounding", "native"):
             name = kind + norm
             if sum(self._width(shown) for shown in names) > _WIDTH_SHOWN and name in names:
@@ -154,18 +200,12 @@ class Table(Dict[str, np.ndarray]):
         return 2 + max([len(name)] + [len(_cell(cell)) for cell in self[name][:_ROWS_SHOWN]])
 
     def __repr__(self) -> str:
-        names, width = self._shown(), 0
-        lines: List[str] = []
-        cells = [[name] + [_cell(cell) for cell in self[name][:_ROWS_SHOWN]] for name in names]
-        for i, column in enumerate(cells):
-            size = self._width(names[i])
-            if lines and width + size > _WIDTH_SHOWN:
-                names = names[:i]
-                break
-            width += size
-            lines = [line + cell.rjust(size) for line, cell in
-                     zip(lines or [""] * len(column), column)]
-        return "\n".join(lines + [self._rest(len(names))])
+        names = self._shown()
+        widths = itertools.accumulate(map(self._width, names))
+        names = names[:max(1, sum(width <= _WIDTH_SHOWN for width in widths))]
+        columns = [[cell.rjust(self._width(name)) for cell in
+                    [name, *map(_cell, self[name][:_ROWS_SHOWN])]] for name in names]
+        return "\n".join([*map("".join, zip(*columns)), self._rest(len(names))])
 
     def _rest(self, shown: int) -> str:
         more = f", the first {_ROWS_SHOWN} shown" if self.rows > _ROWS_SHOWN else ""

@@ -14,7 +14,7 @@ import pytest
 from conftest import ROOT, quick_python, second_v
 
 sys.path.append(str(ROOT / "python"))
-from headproof import laws, series  # noqa: E402
+from headproof import laws, series, tables  # noqa: E402
 
 INF, NAN, PI = math.inf, math.nan, math.pi
 
@@ -44,7 +44,7 @@ def points(x, y, variance=0.0, values=1):
     ([INF, 2, 1, INF], INF)])
 def test_a_median_is_in_the_middle(values, median):
     counts = numpy.array([len(values)])
-    assert series._middle(numpy.sort(values).astype(float), numpy.array([0]), counts) == [median]
+    assert series.medians(numpy.sort(values).astype(float), numpy.array([0]), counts) == [median]
 
 
 # y = 1, 3, 2 at x = 0, 1, 2: the mean is 2, the slope 1/2, the residuals -1/2, 1, -1/2.
@@ -157,8 +157,8 @@ def test_a_slope_agrees_within_a_tenth(slope, said):
     ("2.5e+17", math.log10(2.5) + 17), ("0.00012", math.log10(1.2) - 4),
     ("1e-30000000000000", -3e13), ("1e300", 300), ("1e301", 301)])
 def test_a_logarithm_is_of_digits_and_exponent(text, log10):
-    assert series.log10_of(text) == pytest.approx(log10, nan_ok=True, rel=1e-15)
-    assert series.logs_of([text, "1"])[0] == pytest.approx(log10, nan_ok=True, rel=1e-15)
+    assert tables.log10_of(text) == pytest.approx(log10, nan_ok=True, rel=1e-15)
+    assert tables.logs_of([text, "1"])[0] == pytest.approx(log10, nan_ok=True, rel=1e-15)
 
 
 @pytest.mark.parametrize("log10, text, bound, said", [
@@ -167,7 +167,7 @@ def test_a_logarithm_is_of_digits_and_exponent(text, log10):
                                         "1.3e-10000000000000000"),
     (math.log10(9.96) - 7, "9.96e-7", False, "1.0e-06"), (-900.5, "0.0", False, "3.2e-901")])
 def test_a_size_is_said_with_two_digits(log10, text, bound, said):
-    assert series.size_text(log10, text, bound) == said
+    assert tables.size_text(log10, text, bound) == said
 
 
 # ---- Drawn points --------------------------------------------------------------------------------

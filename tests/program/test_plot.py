@@ -20,7 +20,8 @@ from conftest import PROGRAM, ROOT, quick_python, second_v
 sys.path.insert(0, str(ROOT / "python"))
 from headproof import pictures  # noqa: E402
 from headproof.command_line import Complaint  # noqa: E402
-from headproof.series import ERRORS, read_whole  # noqa: E402
+from headproof.series import read_whole  # noqa: E402
+from headproof.tables import ERRORS  # noqa: E402
 
 HEADER = "construction,omega,seed,options,layer,construction_max,total_max,native_max,bounds"
 SEARCHES = ("construction,n,seed,options,omega_below,omega_min,omega_max,omega_above,omega_best,"
@@ -403,15 +404,12 @@ def test_bounds_below(picture):
     assert lines_of(figure, "v") == [(16, pytest.approx(-15))]
 
 
-def test_laws_are_lines(make, monkeypatch):
+def test_laws_are_lines(picture):
     """T's own error is the same at every Omega: a floor.  An error without a curve has no line."""
-    monkeypatch.setenv("HEADPROOF_PYTHON", quick_python())
-
     def laws(lines, header=HEADER, **wish):
-        shown = pictures.picture_of([read_whole(make(lines, header))],
-                                    pictures.Wish(laws=True, **wish))
+        shown = picture(lines, header, laws=True, **wish)
         return [(law.panel, law.first, law.last, law.log10.tolist())
-                for law in pictures.laws_of(shown, None)], shown.caption()
+                for law in pictures.laws_of(shown)], shown.caption()
     found, caption = laws(CURVE)
     assert (0, 0, 3, [-16.0] * 4) in found and "laws of the medians" in caption
     found, caption = laws("fused,1,1,1e-12,1e-10,1e-16\nfused,2,1,2e-12,2e-10,1e-16\n"
