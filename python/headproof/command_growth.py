@@ -11,6 +11,7 @@ stdout, without a header, and behind them "# " and the last words.
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import os
 import shlex
@@ -24,7 +25,7 @@ from . import laws as lawbook
 from .command_line import Complaint, flags_and_files, say, shown
 from .laws import Band, Floats, Law
 from .program import dump
-from .series import AXES, Axis, Csv, Rows, Series, each, read_whole
+from .series import AXES, Axis, Csv, Rows, Series, axes_of, each, read_whole
 from .tables import size_text
 
 SEEDS_FIRST = 3  # of the first round
@@ -128,21 +129,21 @@ def _number(value: float) -> str:
     return "" if math.isnan(value) else f"{value:.12g}"
 
 
+@dataclasses.dataclass
 class Place:
-    """A size that a law is held against, and what a row has there."""
+    """A size that a law is held against: the row whose axes it has, what the law says there, and the
+    logarithm that was measured, nan where it was not, which may be a bound."""
 
-    def __init__(self, x: Floats, row: int, band: Band, series: Series, measured: bool) -> None:
-        self.x, self.row, self.band = x, row, band
-        data, kind = series.data, series.data.kinds.index(series.kind)
-        self.log10 = float(data.logs[kind][row]) if measured else math.nan
-        self.bound = measured and bool(data.bounds[kind][row])
-        self.text = size_text(self.log10, data.cells[kind][row], self.bound) if measured else ""
-        self.measured = measured
+    x: Floats
+    row: int
+    band: Band
+    log10: float
+    bound: bool
 
     def is_within(self) -> bool:
         """In the band, or a bound of what may be; nothing always is."""
         low, _, high = self.band
-        return not self.measured or (self.log10 >= low and (self.log10 <= high or self.bound))
+        return math.isnan(self.log10) or (low <= self.log10 and (self.log10 <= high or self.bound))
 
 
 def _shared(series: Series, axis: str, term: int, place: Optional[Place]) -> str:
@@ -180,7 +181,7 @@ def _cells(series: Series, law: Law, term: int, place: Optional[Place]) -> List[
     if place is None:
         cells += [""] * 7
     else:
-        seed = series.data.text(place.row, "seed") if place.measured else ""
+        seed = "" if math.isnan(place.log10) else series.data.text(place.row, "seed")
         cells += [_number(place.x[term]), seed, *map(_number, [*place.band, place.log10]),
                   "measured_log10" if place.bound else ""]
     fails = place is not None and not place.is_within()
@@ -258,8 +259,10 @@ class Growth:
               measured: bool) -> None:
         """What the laws say at a place, and whether a value measured there is within."""
         law, band = self._band(series, laws, x)
-        place = Place(x, row, band, series, measured)
-        silent = measured and (bool(series.data.silent[row]) or math.isnan(place.log10))
+        data, kind = series.data, series.data.kinds.index(series.kind)
+        log10 = float(data.logs[kind][row]) if measured else math.nan
+        place = Place(x, row, band, log10, measured and bool(data.bounds[kind][row]))
+        silent = measured and (bool(data.silent[row]) or math.isnan(log10))
         if measured:
             self.lawless += law is None
             self.silent += law is not None and silent
@@ -268,10 +271,11 @@ class Growth:
             return
         if not place.is_within():
             self.failed += 1
-            what = series.kind if series.data.searched else f"{series.kind} {series.data.norm}"
+            what = series.kind if data.searched else f"{series.kind} {data.norm}"
+            size = size_text(log10, data.cells[kind][row], place.bound)
             print(f"{shown(self.check or '')}:{row - self.fitted + 2}: "
                   f"{series.value('construction')}: {what} along {series.axes[term]}: expected "
-                  f"10^{band.low:.3f} to 10^{band.high:.3f} by its law, not {place.text}",
+                  f"10^{band.low:.3f} to 10^{band.high:.3f} by its law, not {size}",
                   file=sys.stderr)
         self._put(_cells(series, law, term, place))
 
@@ -299,8 +303,7 @@ class Growth:
 def run(words: List[str]) -> int:
     """The command; its exit code."""
     flags, named = flags_and_files(words)
-    axes = [Axis(axis["column"] or axis["name"], "" if axis["column"] else axis["default"])
-            for axis in dump()["axes"]]
+    axes = axes_of(dump()["axes"])
     grid = Grid(named, list(sys.stdin) if named[0] == "growth" else [])
     try:
         if grid.points:

@@ -15,13 +15,11 @@ of ten; in the last two it is the Omega that searches found, and x are N, D and 
 from __future__ import annotations
 
 import dataclasses
-import functools
 import math
 from typing import Callable, List, NamedTuple, Optional, Sequence, TYPE_CHECKING, Tuple, Union
 
 import numpy as np
 import numpy.typing as npt
-from numpy.lib.stride_tricks import sliding_window_view
 
 if TYPE_CHECKING:
     from typing_extensions import TypeAlias
@@ -285,19 +283,20 @@ def _stage_costs(kinds: Sequence[str], x: Floats, y: Floats, unit: float) -> Flo
     begins; and what the logarithm itself has lost, as one of 1e17 has no digits behind its point.
     All runs of so many points are fitted at once, each about its means."""
     count, lost = len(y), (RESOLUTION * y) ** 2
+    u = np.array([levers(kind, x).sum(axis=1) for kind in kinds])  # 0 of a floor
+    numbers = np.array([[2 if kind == "floor" else 3] for kind in kinds])
+    least, most = np.array(ARM_SLOPES).T[:, :, None]
     costs = np.full((len(kinds), count, count), np.inf)
     for points in range(POINTS_LEAST, count + 1):
-        runs = functools.partial(sliding_window_view, window_shape=points)
         first = np.arange(count - points + 1)
-        dy = runs(y) - runs(y).mean(axis=1, keepdims=True)
-        for cost, kind, (least, most) in zip(costs, kinds, ARM_SLOPES):
-            u = runs(levers(kind, x).sum(axis=1))  # 0 of a floor
-            du = u - u.mean(axis=1, keepdims=True)
-            suu, suy = (du * du).sum(axis=1), (du * dy).sum(axis=1)
-            slope = np.divide(suy, suu, where=suu > 0, out=np.zeros(len(first)))
-            squares = ((dy - slope[:, None] * du) ** 2 + runs(lost)).sum(axis=1)
-            own = squares / unit**2 + COST_NUMBER * (2 if kind == "floor" else 3)
-            cost[first, first + points - 1] = np.where((slope >= least) & (slope <= most), own,
+        run = first[:, None] + np.arange(points)
+        du = u[:, run] - u[:, run].mean(axis=2, keepdims=True)
+        dy = y[run] - y[run].mean(axis=1, keepdims=True)
+        suu, suy = (du * du).sum(axis=2), (du * dy).sum(axis=2)
+        slope = np.divide(suy, suu, where=suu > 0, out=np.zeros(suu.shape))
+        squares = ((dy - slope[:, :, None] * du) ** 2 + lost[run]).sum(axis=2)
+        own = squares / unit**2 + COST_NUMBER * numbers
+        costs[:, first, first + points - 1] = np.where((slope >= least) & (slope <= most), own,
                                                        np.inf)
     return costs
 

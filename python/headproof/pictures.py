@@ -31,7 +31,7 @@ from . import laws
 from .command_line import Complaint, shown
 from .laws import Bools, Floats, Ints
 from .program import dump
-from .series import AXES, CONSTANTS, NUMBER, Axis, Csv, Rows, each, medians
+from .series import AXES, CONSTANTS, NUMBER, Csv, Rows, axes_of, each, medians
 from .tables import ERRORS, logs_of, shrinks, size_text
 
 MACHINE = ("rounding", "native", "total", "observed")  # errors that the scale has room for
@@ -945,8 +945,6 @@ def picture_of(tables: Sequence[Csv], wish: Wish, norm: Optional[str] = None,
                program: Optional[str] = None) -> Picture:
     """What tables show, all of sweeps or all of searches."""
     known = {entry["column"] or entry["name"]: entry for entry in dump(program)["axes"]}
-    axes = [Axis(name, "" if entry["column"] else entry["default"])
-            for name, entry in known.items()]
     if any(table.constant != tables[0].constant for table in tables):
         raise Complaint("expected tables of searches alone, for one constant, or of sweeps alone",
                         tables[1].names[0], file=tables[1].path, line=1)
@@ -954,7 +952,7 @@ def picture_of(tables: Sequence[Csv], wish: Wish, norm: Optional[str] = None,
         columns = {name: [cell for table in tables for cell in table[name]]
                    for name in set.intersection(*(set(table.columns) for table in tables))}
         norm = "rel" if "construction_rel" in columns and shrinks(columns) else "max"
-    data = Rows(tables, axes, norm)
+    data = Rows(tables, axes_of(known.values()), norm)
     data.take_axis("file", [table.path for table in tables for _ in range(table.rows)], False)
     if wish.x is not None:
         varying = {entry["name"]: axis for axis, entry in {**known, "layer": {"name": "layer"}}.items()

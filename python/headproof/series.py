@@ -34,7 +34,8 @@ _SEARCH = ("below", "min", "max", "above", "best")  # columns of what is searche
 class Csv:
     """A table that the program has found whole: its columns by name, of cells as they are written.
 
-    path: for messages; rows: so many; constant: that was searched, or ""."""
+    path: for messages; rows: so many; constant: that was searched, or ""; faults: complaints about
+    cells, with their rows."""
 
     def __init__(self, path: str, lines: Iterable[str]) -> None:
         rows = (line.rstrip("\r\n").split(",") for line in lines)
@@ -46,6 +47,7 @@ class Csv:
         self.constant = next((constant for constant in CONSTANTS if {
             "construction", "status", *(f"{constant}_{end}" for end in _SEARCH)} <= {*names}), "")
         self.searched = self.constant != ""
+        self.faults: List[Tuple[int, Complaint]] = []
 
     def __getitem__(self, name: str) -> Sequence[str]:
         """Blanks where the table has no such column."""
@@ -54,6 +56,10 @@ class Csv:
     def complain(self, row: int, token: str, why: str) -> Complaint:
         """About a cell; row -1: the header."""
         return Complaint(why, token, file=self.path, line=row + 2)
+
+    def fault(self, row: int, token: str, why: str) -> None:
+        """The same, until all are known: the first row's is raised."""
+        self.faults.append((row, self.complain(row, token, why)))
 
 
 def read_whole(path: str) -> Csv:
@@ -67,6 +73,12 @@ class Axis:
     """An axis: its column, or its name in `options`, and its default there, "": it has a column."""
     name: str
     standard: str = ""
+
+
+def axes_of(known: Iterable[Dict[str, Any]]) -> List[Axis]:
+    """Those that the program says it has."""
+    return [Axis(axis["column"] or axis["name"], "" if axis["column"] else axis["default"])
+            for axis in known]
 
 
 class Rows:
@@ -85,19 +97,19 @@ class Rows:
             self._check_columns(table)
         if sum(table.rows for table in tables) == 0:
             raise tables[0].complain(-1, tables[0].names[0], "expected rows below the header")
-        faults: List[Tuple[int, Complaint]] = []
-        options = [_options(table, axes, faults) for table in tables]
+        options = [_options(table, axes) for table in tables]
         self.texts: Dict[str, List[str]] = {}
         self.values: Dict[str, Ints] = {}
         self.numeric: Set[str] = set()
         for axis in self.axes.values():
-            columns = [_axis_cells(table, said, axis, faults)
+            columns = [_axis_cells(table, said, axis)
                        for table, said in zip(tables, options)]
             self.take_axis(axis.name, [text for column in columns for text in column])
         take = _take_search if self.searched else _take_errors
-        parts = [take(table, norm, faults) for table in tables]
-        if faults:
-            raise min(faults, key=lambda fault: fault[0])[1]
+        parts = [take(table, norm) for table in tables]
+        for _, complaint in sorted((fault for table in tables for fault in table.faults),
+                                   key=lambda fault: fault[0]):
+            raise complaint
         self.cells = [[text for part in parts for text in part[0][k]]
                       for k in range(len(self.kinds))]
         self.logs = np.concatenate([part[1] for part in parts], axis=1)
@@ -136,10 +148,7 @@ class Rows:
         return np.array(numbers, dtype=np.float64)[self.values[axis]]
 
 
-Faults = List[Tuple[int, Complaint]]
-
-
-def _options(table: Csv, axes: Sequence[Axis], faults: Faults) -> Dict[str, Dict[str, str]]:
+def _options(table: Csv, axes: Sequence[Axis]) -> Dict[str, Dict[str, str]]:
     """What each text of `options` says of axes that have no column."""
     known = {axis.name for axis in axes if axis.standard}
     said: Dict[str, Dict[str, str]] = {}
@@ -147,14 +156,12 @@ def _options(table: Csv, axes: Sequence[Axis], faults: Faults) -> Dict[str, Dict
         if text not in said:
             pairs = [part.partition("=") for part in text.split(";") if part]
             if not all(equals and name in known for name, equals, _ in pairs):
-                faults.append((row, table.complain(row, text, "expected axes of options, each with "
-                                                   "its value")))
+                table.fault(row, text, "expected axes of options, each with its value")
             said[text] = {name: value for name, _, value in reversed(pairs)}
     return said
 
 
-def _axis_cells(table: Csv, said: Dict[str, Dict[str, str]], axis: Axis,
-                faults: Faults) -> Sequence[str]:
+def _axis_cells(table: Csv, said: Dict[str, Dict[str, str]], axis: Axis) -> Sequence[str]:
     """A table's values of an axis: of its column, or of the rows' options or its default."""
     cells = table[axis.name]
     if axis.standard:  # a row always tells its tau, unless it has none
@@ -167,15 +174,14 @@ def _axis_cells(table: Csv, said: Dict[str, Dict[str, str]], axis: Axis,
         except ValueError:
             wrong = False
         if wrong and axis.name != "layer":
-            row = cells.index(text)
-            faults.append((row, table.complain(row, text, f"expected a value of {axis.name}")))
+            table.fault(cells.index(text), text, f"expected a value of {axis.name}")
     return cells
 
 
 Part = Tuple[List[Sequence[str]], Floats, Bools]  # cells, logarithms and bounds, by kind
 
 
-def _take_errors(table: Csv, norm: str, faults: Faults) -> Part:
+def _take_errors(table: Csv, norm: str) -> Part:
     """What rows of a sweep have of the errors in a norm."""
     columns = [f"{kind}_{norm}" for kind in ERRORS]
     cells = [table[column] for column in columns]
@@ -186,36 +192,26 @@ def _take_errors(table: Csv, norm: str, faults: Faults) -> Part:
     for k, row in np.argwhere(np.isnan(logs) & there):
         # A program that has doubles alone wrote 1e-868 as 0.0: its logarithm is beside it.
         if norm == "max" and f"{ERRORS[k]}_log10" in table.columns:
-            logs[k, row] = _log_cell(table, row, f"{ERRORS[k]}_log10", faults)
+            column = f"{ERRORS[k]}_log10"
+            logs[k, row] = value = float(table[column][row] or "-inf")  # blank of a proven 0
+            if math.isnan(value) or 1e18 < abs(value) < math.inf:
+                table.fault(row, table[column][row], f"expected a logarithm in the column {column}")
     return cells, logs, bounds & there
 
 
-def _log_cell(table: Csv, row: int, column: str, faults: Faults) -> float:
-    """A logarithm as it stands there; blank of a proven 0."""
-    value = float(table[column][row] or "-inf")
-    if math.isnan(value) or 1e18 < abs(value) < math.inf:
-        faults.append((row, table.complain(row, table[column][row],
-                                           f"expected a logarithm in the column {column}")))
-    return value
-
-
-def _take_search(table: Csv, norm: str, faults: Faults) -> Part:
+def _take_search(table: Csv, _: str) -> Part:
     """What rows of min-omega have found, an open end being only as low as was tried; and proven."""
-    del norm
     columns, constant = {}, table.constant
     for end in ("min", "max", "best", "proven"):
         none = "none" if end == "proven" else ""
         columns[end] = ["" if text == none else text for text in table[f"{constant}_{end}"]]
         for row, text in enumerate(columns[end]):
             if text and not (NUMBER.fullmatch(text) and 0 < float(text) < math.inf):
-                faults.append((row, table.complain(row, text, f"expected {CONSTANTS[constant]} in "
-                                                   f"the column {constant}_{end}")))
-    if faults:
-        raise min(faults, key=lambda fault: fault[0])[1]
+                table.fault(row, text, f"expected {CONSTANTS[constant]} in the column "
+                                       f"{constant}_{end}")
     least, most = (logs_of(columns[end]) for end in ("min", "max"))
     for row in np.flatnonzero(least > most):
-        faults.append((row, table.complain(row, columns["max"][row],
-                                           f"expected {constant}_min or more")))
+        table.fault(row, columns["max"][row], f"expected {constant}_min or more")
     open_end = np.array([text == "" for text in table[f"{constant}_below"]], dtype=bool)
     return ([columns["min"], columns["proven"]], np.array([least, logs_of(columns["proven"])]),
             np.array([open_end, np.zeros(table.rows, dtype=bool)]))
