@@ -62,8 +62,18 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 USUAL = (8, 20, 1000, 12, 30, 100, 300, math.inf)  # Omegas with a colour of their own
 RED, GREY, SHADE = "#AA0000", "#444444", "#E8F3DC"
 RING = {"marker": "o", "ls": "", "mfc": "none", "mec": "black", "mew": 1.2, "ms": 11}
+CROSS = {"marker": "x", "ls": "", "color": RED, "ms": 7, "mew": 2, "zorder": 4}
+TOLERANCE = {"color": "black", "lw": 1, "ls": "-."}
+LAW = {"color": "black", "lw": 1.1, "ls": (0, (4, 2))}
 STYLE = {"font.family": "DejaVu Sans", "svg.fonttype": "none", "svg.hashsalt": "headproof",
-         "axes.unicode_minus": True, "path.simplify": False}
+         "axes.unicode_minus": True, "path.simplify": False, "figure.dpi": 72,
+         "axes.edgecolor": GREY, "axes.linewidth": 0.8, "axes.titlesize": TEXT, "axes.titlepad": 5,
+         "axes.grid": True, "axes.grid.axis": "y", "grid.color": "#DDDDDD", "grid.linewidth": 0.6,
+         "axes.axisbelow": True, "xtick.color": GREY, "ytick.color": GREY,
+         "xtick.labelsize": TEXT, "ytick.labelsize": TEXT, "legend.fontsize": TEXT,
+         "legend.frameon": False, "legend.handlelength": 2.5, "legend.columnspacing": 1.6,
+         "legend.labelspacing": 0.35, "legend.borderaxespad": 0, "legend.borderpad": 0,
+         "legend.handletextpad": 0.6}
 
 
 @dataclasses.dataclass
@@ -114,6 +124,11 @@ def width_of(text: str, size: float) -> float:
     """Pixels that a line takes."""
     return float(text_to_path.get_text_width_height_descent(
         text, FontProperties(family="DejaVu Sans", size=size), False)[0])
+
+
+def fitting(text: str, width: float) -> str:
+    """As many of the letters as have room in so many pixels, about, but eight."""
+    return cut(text, max(8, int(len(text) * width / max(width_of(text, TEXT), 1))))
 
 
 def wrapped(text: str, width: float, size: float) -> List[str]:
@@ -780,10 +795,10 @@ class _Page:
         self.scale = Scale(picture, self.wide)
         self.title = wrapped(picture.title(), self.width - 2 * EDGE, TITLE)
         self.caption = wrapped(picture.caption(), self.width - 2 * EDGE, SMALL)
-        handles, labels = self._legend(bool(laws))
-        each = max(width_of(label, TEXT) for label in labels) + 58 if labels else 1
-        legend_columns = max(1, int((self.width - 2 * EDGE) // each))
-        legend_rows = math.ceil(len(labels) / legend_columns)
+        legend = list(self._legend(bool(laws)))
+        widest = max((width_of(label, TEXT) for label, _ in legend), default=1) + 58
+        legend_columns = max(1, int((self.width - 2 * EDGE) // widest))
+        legend_rows = math.ceil(len(legend) / legend_columns)
         self.head = 8 + 20 * len(self.title) + 17.5 * legend_rows + 30
         self.gap = 6 * LINE if picture.categories else 3.2 * LINE
         self.foot = self.gap + LINE + 13.8 * len(self.caption)
@@ -794,15 +809,23 @@ class _Page:
             raise Complaint(f"expected a height of {math.ceil(around + self.rows * HEIGHT_LEAST)} "
                             "or more", flag="size")
         self.height = around + self.rows * self.high
-        self.figure = Drawn(figsize=(self.width / 72, self.height / 72), dpi=72)
+        self.figure = Drawn(figsize=(self.width / 72, self.height / 72))
         self.figure.picture = picture
         self._words()
-        self.figure.legend(handles, labels, loc="upper left", ncol=legend_columns, frameon=False,
-                           fontsize=TEXT, handlelength=2.5, columnspacing=1.6, labelspacing=0.35,
-                           borderaxespad=0, borderpad=0, handletextpad=0.6,
+        self.figure.legend([Line2D([], [], **style) for _, style in legend],
+                           [literal(label) for label, _ in legend], loc="upper left",
+                           ncol=legend_columns,
                            bbox_to_anchor=self._at(EDGE + 12, 12 + 20 * len(self.title)))
         for panel in range(count):
-            self._panel(panel, laws)
+            row, column = divmod(panel, columns)
+            left = LEFT + column * (self.wide + GAP)
+            bottom = self.height - self.head - (row + 1) * self.high - row * self.gap
+            self._panel(panel, self.figure.add_axes((
+                left / self.width, bottom / self.height, self.wide / self.width,
+                self.high / self.height)))
+        for law in laws:
+            self.figure.axes[law.panel].plot(self.scale.at[law.first:law.last + 1], law.log10,
+                                             zorder=3, **LAW)
 
     def _at(self, x: float, down: float) -> Tuple[float, float]:
         """A place on the page, from its upper left corner."""
@@ -810,37 +833,33 @@ class _Page:
 
     def _words(self) -> None:
         """Title, names of axes and caption, which stand on the page once."""
-        page, picture = self.figure, self.picture
-        page.text(*self._at(EDGE, 8), literal("\n".join(self.title)), size=TITLE, va="top", linespacing=1.3)
+        page, picture, wide = self.figure, self.picture, self.width - LEFT - EDGE
+        page.text(*self._at(EDGE, 8), literal("\n".join(self.title)), size=TITLE, va="top",
+                  linespacing=1.3)
         panels = self.head + (self.height - self.head - self.foot) / 2
         page.text(*self._at(14, panels), picture.unit(), size=TEXT, rotation=90, ha="center",
                   va="center")
         under = self.height - self.foot + self.gap - 1.5 * LINE
-        words = picture.axis_words()
-        words = cut(words, int(len(words) * (self.width - LEFT - EDGE) / width_of(words, TEXT)))
-        page.text(*self._at(LEFT + (self.width - LEFT - EDGE) / 2, under), literal(words), size=TEXT,
-                  ha="center", va="top")
+        page.text(*self._at(LEFT + wide / 2, under), literal(fitting(picture.axis_words(), wide)),
+                  size=TEXT, ha="center", va="top")
         page.text(*self._at(EDGE, under + 1.9 * LINE), literal("\n".join(self.caption)), size=SMALL,
                   va="top", color=GREY, linespacing=1.15)
 
-    def _legend(self, laws: bool) -> Tuple[List[Line2D], List[str]]:
-        """Its lines and their words."""
+    def _legend(self, laws: bool) -> Iterator[Tuple[str, Dict[str, Any]]]:
+        """Words, and how their lines look."""
         picture = self.picture
-        curves = [curve for curve in picture.curves if curve.label]
-        lines = [Line2D([], [], **self._style(curve)) for curve in curves]
-        labels = [literal(curve.label) for curve in curves]
-        more: List[Tuple[str, Dict[str, Any]]] = []
+        for curve in picture.curves:
+            if curve.label:
+                yield curve.label, self._style(curve)
         if picture.data.searched:
-            more.append(("the smallest error", {"marker": "o", "ls": "", "color": GREY}))
+            yield "the smallest error", {"marker": "o", "ls": "", "color": GREY}
         if picture.has_tolerance():
-            more.append((f"tolerance {size_words(picture.tolerance)}",
-                         {"ls": "-.", "lw": 1, "color": "black"}))
+            yield f"tolerance {size_words(picture.tolerance)}", TOLERANCE
         if any(picture.best(panel, curve) >= 0 for panel in range(picture.shape[0])
                for curve in picture.curves):
-            more.append(("the best tau", RING))
+            yield "the best tau", RING
         if laws:
-            more.append(("law", {"ls": (0, (4, 2)), "lw": 1.1, "color": "black"}))
-        return lines + [Line2D([], [], **how) for _, how in more], labels + [w for w, _ in more]
+            yield "law", LAW
 
     def _style(self, curve: Curve) -> Dict[str, Any]:
         """Of a line; laws stand out from curves that are pale."""
@@ -850,16 +869,9 @@ class _Page:
                 "marker": marker or ("s" if words else ""), "ms": curve.size or (6 if words else 0),
                 "mew": 0, "alpha": 0.45 if self.picture.wish.laws else 1}
 
-    def _panel(self, panel: int, laws: Sequence["Law"]) -> None:
-        row, column = divmod(panel, self.columns)
-        left = LEFT + column * (self.wide + GAP)
-        bottom = self.height - self.head - (row + 1) * self.high - row * self.gap
-        ax = self.figure.add_axes((left / self.width, bottom / self.height,
-                                   self.wide / self.width, self.high / self.height))
+    def _panel(self, panel: int, ax: Axes) -> None:
         picture, span = self.picture, self.picture.high - self.picture.low
-        title = picture.panel_words(panel)
-        fits = int(len(title) * self.wide / max(width_of(title, TEXT), 1))
-        ax.set_title(literal(cut(title, max(fits, 8))), size=TEXT, pad=5)
+        ax.set_title(literal(fitting(picture.panel_words(panel), self.wide)))
         margin = 0 if picture.data.searched else 0.04 * span
         ax.set_ylim(picture.low - margin, picture.top + margin)
         base, marks = 2 if picture.data.constant == "tau" else 10, max(3, int(self.high / 24))
@@ -867,11 +879,7 @@ class _Page:
         ax.yaxis.set_major_locator(MultipleLocator(apart) if base == 2 else MaxNLocator(
             marks, integer=True, steps=[1, 2, 5, 10]))
         ax.yaxis.set_major_formatter(_power(base))
-        ax.tick_params(labelsize=TEXT, colors=GREY, labelleft=column == 0)
-        ax.grid(axis="y", color="#DDDDDD", lw=0.6)
-        ax.set_axisbelow(True)
-        for spine in ax.spines.values():
-            spine.set(color=GREY, lw=0.8)
+        ax.tick_params(labelleft=panel % self.columns == 0)
         self.scale.apply(ax, self.wide)
         met = picture.meets(panel)
         if met is not None:
@@ -879,13 +887,9 @@ class _Page:
             ax.axvspan(self.scale.at[met[0]] - wide, self.scale.at[met[1]] + wide, color=SHADE, lw=0,
                        zorder=0.5)
         if picture.has_tolerance():
-            ax.axhline(picture.tolerance, color="black", lw=1, ls="-.", zorder=1.8)
+            ax.axhline(picture.tolerance, zorder=1.8, **TOLERANCE)
         for curve in picture.curves:
             (self._interval if picture.data.searched else self._curve)(ax, panel, curve)
-        for law in laws:
-            if law.panel == panel:
-                ax.plot(self.scale.at[law.first:law.last + 1], law.log10, color="black", lw=1.1,
-                        ls=(0, (4, 2)), zorder=3)
 
     def _curve(self, ax: Axes, panel: int, curve: Curve) -> None:
         """The medians, in a band; marks of what is not finite, or a bound, at the largest."""
@@ -903,8 +907,7 @@ class _Page:
         if best >= 0:
             ax.plot(self.scale.at[best], spots.median[panel, curve.y, best], zorder=4, **RING)
         infinite = np.isposinf(most)
-        ax.plot(at[infinite], np.full(int(infinite.sum()), picture.top), "x", color=RED, ms=7, mew=2,
-                zorder=4)
+        ax.plot(at[infinite], np.full(int(infinite.sum()), picture.top), **CROSS)
         bound = spots.bound[panel, curve.y][there] & np.isfinite(most)
         colour = GREY if curve.width > 5 else curve.colour
         ax.plot(at[bound], most[bound], "v", mfc="white", mec=colour, ms=7, zorder=4)
@@ -927,7 +930,7 @@ class _Page:
             if not picture.taken[at]:
                 continue
             if spots.none[at]:
-                ax.plot(place, picture.low + 2 * edge, "x", color=RED, ms=7, mew=2, zorder=4)
+                ax.plot(place, picture.low + 2 * edge, **CROSS)
                 continue
             ends = (picture.low + edge if spots.below[at] else spots.least[at],
                     picture.high - edge if spots.above[at] else spots.most[at])
