@@ -22,9 +22,9 @@ from typing import Dict, Iterator, List, Optional, Sequence, Set
 import numpy as np
 
 from . import laws as lawbook
-from .command_line import Complaint, flags_and_files, say, shown
+from .command_line import Complaint, flags_and_files, shown
 from .laws import Band, Floats, Law
-from .program import dump
+from .program import HeadproofError, dump
 from .series import AXES, Axis, Csv, Rows, Series, axes_of, each, read_whole
 from .tables import size_text
 
@@ -33,14 +33,6 @@ NORMS = ("max", "rel")  # where none is asked for
 OUTSIDE = 3  # the exit code where a verdict is FAIL: Python's own failures end with 1
 PARTS = {"total": ("approximation", "construction", "rounding"),
          "observed": ("approximation", "construction")}
-
-
-class Refused(Exception):
-    """The program has said why it evaluates nothing; code: its exit code."""
-
-    def __init__(self, code: int) -> None:
-        super().__init__(code)
-        self.code = code
 
 
 # ---- Rows that laws are fitted to ----------------------------------------------------------------
@@ -74,7 +66,7 @@ class Grid:
                 asked.write("".join(f"{place}\n" for place in places))
             table = Csv("swept", run.stdout)
         if run.returncode not in (0, 1):
-            raise Refused(run.returncode)
+            raise HeadproofError("", run.returncode)  # it has said why
         return table
 
     def sweeps(self, most: Optional[int], axes: Sequence[Axis]) -> Iterator[Csv]:
@@ -223,7 +215,7 @@ class Growth:
                 self._put(_cells(series, law, term, None))
 
     def _put(self, cells: Sequence[str]) -> None:
-        say(",".join(cells))
+        print(",".join(cells))
         self.put += 1
 
     def _predict(self, series: Series, laws: Sequence[Law]) -> None:
@@ -291,11 +283,11 @@ class Growth:
             raise Complaint("expected sizes that some law is about", token, flag=flag)
         failed = self.failed + self.silent
         if self.check is not None:
-            say(f"# verdict: {'FAIL' if failed else 'PASS'}: {self.failed} of {self.held} errors "
+            print(f"# verdict: {'FAIL' if failed else 'PASS'}: {self.failed} of {self.held} errors "
                 f"outside their bands, {self.lawless} without a law, {self.silent} of rows that "
                 "say nothing (vacuous or error)")
         elif "quiet" not in flags:
-            say(f"# {self.series} series, {self.without} of them without a law; {evaluated} points "
+            print(f"# {self.series} series, {self.without} of them without a law; {evaluated} points "
                 "evaluated")
         return OUTSIDE if failed else 0
 
@@ -305,14 +297,11 @@ def run(words: List[str]) -> int:
     flags, named = flags_and_files(words)
     axes = axes_of(dump()["axes"])
     grid = Grid(named, list(sys.stdin) if named[0] == "growth" else [])
-    try:
-        if grid.points:
-            most = int(flags["evaluations"]) if "evaluations" in flags else None
-            tables = [*grid.sweeps(most, axes), *grid.searches()]
-        else:
-            tables = [read_whole(path) for path in named]
-    except Refused as refused:
-        return refused.code
+    if grid.points:
+        most = int(flags["evaluations"]) if "evaluations" in flags else None
+        tables = [*grid.sweeps(most, axes), *grid.searches()]
+    else:
+        tables = [read_whole(path) for path in named]
     growth = Growth(flags)
     held = [] if growth.check is None else [read_whole(growth.check)]
     for table in [*tables, *held]:

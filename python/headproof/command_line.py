@@ -35,8 +35,8 @@ def shell_word(text: str) -> str:
         "$'" + shown(text.replace("\\", "\\\\").replace("'", "\\'")) + "'"
 
 
-class Complaint(Exception):
-    """What a command refuses, in one line; code: its exit code."""
+class Complaint(HeadproofError):
+    """What a command refuses, in one line."""
 
     def __init__(self, why: str, token: Optional[str] = None, *, flag: str = "", file: Path = "",
                  line: int = 0, code: int = 2) -> None:
@@ -44,8 +44,7 @@ class Complaint(Exception):
             f"{os.fspath(file)}: " if file else "headproof: "
         if token is not None:
             begin += f"token '{token[:400]}{'...' if len(token) > 400 else ''}': "
-        super().__init__(shown(begin + why))
-        self.code = code
+        super().__init__(shown(begin + why), code)
 
 
 def flags_and_files(words: Sequence[str]) -> Tuple[Dict[str, str], List[str]]:
@@ -54,11 +53,6 @@ def flags_and_files(words: Sequence[str]) -> Tuple[Dict[str, str], List[str]]:
     end = words.index("--")
     flags = {name: value for name, _, value in (word[2:].partition("=") for word in words[:end])}
     return flags, list(words[end + 1:])
-
-
-def say(line: str) -> None:
-    """A line on stdout."""
-    sys.stdout.write(line + "\n")
 
 
 def write_whole(path: str, data: bytes, flag: str = "output") -> None:
@@ -118,9 +112,7 @@ def ended(run: Callable[[List[str]], int], words: List[str]) -> int:
         code = run(words)
         sys.stdout.flush()
         return code
-    except Complaint as complaint:
-        code, line = complaint.code, str(complaint)
-    except HeadproofError as error:  # the program has said it all
+    except HeadproofError as error:
         code, line = error.code, str(error)
     except BrokenPipeError:
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
@@ -131,5 +123,5 @@ def ended(run: Callable[[List[str]], int], words: List[str]) -> int:
     except OSError as error:
         code, line = 99, f"headproof: stdout: cannot be written: {error.strerror}"
     with contextlib.suppress(OSError):  # stderr may be closed
-        print(line, file=sys.stderr, flush=True)
+        print(line, end="\n" if line else "", file=sys.stderr, flush=True)
     return code

@@ -6,7 +6,7 @@ import math
 import re
 from typing import List, Tuple
 
-from .command_line import Complaint, flags_and_files, say, shown, write_whole
+from .command_line import Complaint, flags_and_files, shown, write_whole
 from .pictures import Wish, figure_of, picture_of
 from .series import read_whole
 from .tables import logs_of
@@ -60,5 +60,5 @@ def run(words: List[str]) -> int:
     if picture.is_point():
         raise Complaint("expected rows of more than one point: of one there is no picture", files[0])
     write_whole(output, figure_of(picture).image(kind))
-    say(f"picture: {shown(output)}")
+    print(f"picture: {shown(output)}")
     return 0

@@ -9,7 +9,7 @@ import sys
 from typing import Any, Dict, Iterator, List, Optional, Sequence
 
 from . import __version__
-from .command_line import Complaint, flags_and_files, say, shell_word, shown, write_whole
+from .command_line import Complaint, flags_and_files, shell_word, shown, write_whole
 from .pictures import SERIES_MOST, Wish, figure_of, picture_of
 from .series import CONSTANTS, Csv, read_whole
 from .tables import seen
@@ -264,20 +264,16 @@ def listing(subject: Subject) -> Iterator[str]:
         kinds = " ".join(["n"] * bool(number) + ["fail"] * subject.row_fails(row))
         return f"<td{f' class={chr(34)}{kinds}{chr(34)}' if kinds else ''}>{value(csv[name][row])}</td>"
 
-    def line(*cells: str) -> str:
-        return f"<tr>{''.join(cells)}</tr>"
-
     yield "<h3>Rows</h3>\n"
-    if len(rows) <= UPRIGHT_MOST and len(names) > COLUMNS_MOST:
-        yield '<div class="wide"><table class="upright">\n<tbody>\n'
-        for name in names:
-            yield line(f'<th scope="row">{text(name)}</th>', *(cell(name, row) for row in rows)) + "\n"
-    else:
-        head = line(*(f'<th scope="col">{text(name)}</th>' for name in names))
-        yield f'<div class="wide"><table>\n<thead>{head}</thead>\n<tbody>\n'
-        for row in rows:
-            yield line(*(cell(name, row) for name in names)) + "\n"
-    yield "</tbody>\n</table></div>\n"
+    body = [[cell(name, row) for name in names] for row in rows]
+    upright = len(rows) <= UPRIGHT_MOST and len(names) > COLUMNS_MOST
+    head = [f'<th scope="{"row" if upright else "col"}">{text(name)}</th>' for name in names]
+    if upright:
+        body = [list(line) for line in zip(head, *body)]
+    yield '<div class="wide"><table class="upright">\n' if upright else \
+        f'<div class="wide"><table>\n<thead><tr>{"".join(head)}</tr></thead>\n'
+    yield from ("<tbody>\n", *(f"<tr>{''.join(line)}</tr>\n" for line in body),
+                "</tbody>\n</table></div>\n")
     if csv.rows > ROWS_SHOWN:
         yield f"<p>{ROWS_SHOWN} of {csv.rows} rows, those that fail first.</p>\n"
     yield "<p>Keys that do not vary are left out; the file has them.</p>\n"
@@ -364,5 +360,5 @@ def run(words: List[str]) -> int:
         sys.stdout.write(written)
         return 0
     write_whole(output, written.encode("utf-8", "backslashreplace"))
-    say(f"report: {shown(output)}")
+    print(f"report: {shown(output)}")
     return 0

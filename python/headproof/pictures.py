@@ -104,6 +104,15 @@ class Curve(NamedTuple):
     size: float = 5
 
 
+# Where every error has a curve, by its label.
+ERROR_CURVES = (Curve(0, 0, "total", "#BBBBBB", 7, "-", "o", 7),
+                Curve(0, 0, "approximation", "#CC79A7", 1.6, "-", "D"),
+                Curve(0, 0, "construction", "#0072B2", 1.8, "-", "s"),
+                Curve(0, 0, "rounding", "#D55E00", 1.8, "-", "^"),
+                Curve(0, 0, "native", "#009E73", 1.8, "--", "o", 3),
+                Curve(0, 0, "observed", "#56B4E9", 1.6, "-.", "", 0))
+
+
 def size_words(log10: float) -> str:
     """A number by its logarithm: "1e-12", of whatever size."""
     exponent = math.floor(log10 + 1e-12)
@@ -168,7 +177,7 @@ class Places:
                                                  if self._free(other)):
                 self.spans.append(axis)
         self.x = wished or self._longest(True) or self._longest(False) or "construction"
-        self._leave(self.x)
+        self.spans = [axis for axis in self.spans if axis != self.x]
         self.ones: Dict[str, int] = {}
         self.y: Optional[str] = None
         self._place_y()
@@ -189,10 +198,6 @@ class Places:
         sample = axis in ("seed", "input", "max-bits") or \
             (axis == "depth" and self.filled["layer"] > 1)
         return axis in self.spans and not sample
-
-    def _leave(self, axis: str) -> None:
-        if axis in self.spans:
-            self.spans.remove(axis)
 
     def _pairs(self, a: str, b: str) -> Tuple[int, int]:
         """How many pairs of values of two axes rows have, blanks apart, and values of a in them."""
@@ -391,6 +396,10 @@ class Picture:
         longest = max(runs, key=len, default=None)
         return (longest[0], longest[-1]) if longest else None
 
+    def _each(self, what: str) -> List[Any]:
+        """Of each curve, over panels and x."""
+        return [getattr(self.spots[curve.kind], what)[:, curve.y] for curve in self.curves]
+
     # ---- Curves
 
     def _family(self) -> bool:
@@ -400,33 +409,28 @@ class Picture:
         return not self.lines and (count > SERIES_MOST or (not usual and count >= FAMILY_LEAST))
 
     def _curves(self) -> Iterator[Curve]:
-        names = {name: kind for kind, name in enumerate(ERRORS)}
         self.family = self._family()
         all_errors = self.wish.error is None and not self.family
         if self.lines:
-            styles = (Curve(names["total"], 0, "total", "#BBBBBB", 7, "-", "o", 7),
-                      Curve(names["approximation"], 0, "approximation", "#CC79A7", 1.6, "-", "D"),
-                      Curve(names["construction"], 0, "construction", "#0072B2", 1.8, "-", "s"),
-                      Curve(names["rounding"], 0, "rounding", "#D55E00", 1.8, "-", "^"),
-                      Curve(names["native"], 0, "native", "#009E73", 1.8, "--", "o", 3),
-                      Curve(names["observed"], 0, "observed", "#56B4E9", 1.6, "-.", "", 0))
-            for curve in styles:
-                main = curve.kind == self.main
-                if self.has(curve.kind) and (main or (all_errors and curve.label != "observed")):
-                    alone = Curve(curve.kind, 0, curve.label, "#0072B2", 1.8, "-", "s")
-                    yield curve if all_errors else alone
+            for curve in ERROR_CURVES:
+                kind = ERRORS.index(curve.label)
+                if not all_errors:
+                    curve = Curve(kind, 0, curve.label, COLOURS[1], marker="s")
+                if self.has(kind) and (kind == self.main or (
+                        all_errors and curve.label != "observed")):
+                    yield curve._replace(kind=kind)
             return
         values = self._values()
-        if all_errors and not self.data.searched:
-            native = names["native"]
-            if self.main != native and self.has(native):
-                for y in range(len(self.y)):
-                    yield Curve(native, y, "" if y else "native", "#DDDDDD", 6, "-", "", 0)
-            for part, dash, word in PARTS.get(self.places.x, PART):
-                if self.main == names["total"] and self.has(names[part]):
-                    for y in range(len(self.y)):
-                        yield Curve(names[part], y, "" if y else f"{part} ({word})",
-                                    values[y].colour, 1.8, dash, "", 0)
+        beside = [("native", "native", "#DDDDDD", 6.0, "-")] * (ERRORS[self.main] != "native")
+        if ERRORS[self.main] == "total":
+            beside += [(part, f"{part} ({word})", "", 1.8, dash)
+                       for part, dash, word in PARTS.get(self.places.x, PART)]
+        for error, label, colour, width, dash in beside:
+            kind = ERRORS.index(error)
+            if all_errors and not self.data.searched and self.has(kind):
+                for curve in values:
+                    yield Curve(kind, curve.y, "" if curve.y else label, colour or curve.colour, width,
+                                dash, "", 0)
         yield from values
 
     def _values(self) -> List[Curve]:
@@ -463,25 +467,24 @@ class Picture:
         others have above them; without the machine, all; the ends of intervals that do not go on.
         It reaches to a tolerance that is near."""
         searched = self.data.searched
-        ends: Dict[bool, List[float]] = {True: [], False: []}
-        infinite = False
+        every: List[float] = []
+        machine: List[float] = []
         for curve in self.curves:
             spots = self.spots[curve.kind]
-            values = [np.where(spots.above, np.nan, spots.most), spots.median,
-                      np.where(spots.below, np.nan, spots.least)]
-            machine = not searched and ERRORS[curve.kind] in MACHINE
-            every = np.concatenate([value[:, curve.y].ravel() for value in values])
-            ends[machine] += every[np.isfinite(every)].tolist()
-            infinite |= bool(np.isposinf(spots.most[:, curve.y]).any())
-        if not ends[True] + ends[False] and searched and self.has(0):
-            ends[False] = [0.0]  # all are open
-        if not ends[True] + ends[False]:
+            values = np.array([np.where(spots.above, np.nan, spots.most), spots.median,
+                               np.where(spots.below, np.nan, spots.least)])[:, :, curve.y]
+            own = values[np.isfinite(values)].tolist()
+            every += own
+            machine += own if not searched and ERRORS[curve.kind] in MACHINE else []
+        if not every and searched and self.has(0):
+            every = [0.0]  # all are open
+        if not every:
             raise Complaint(f"expected a search that found {CONSTANTS[self.data.constant]}, in a row "
                             "that is drawn" if searched else "expected a finite error above 0 in a "
                             "row that is drawn", self.tables[0].path)
-        low, high = min(ends[True] + ends[False]), max(ends[True] + ends[False])
-        if ends[True]:
-            low = max(low, min(ends[True]) - BELOW_MACHINE)
+        low, high = min(every), max(every)
+        if machine:
+            low = max(low, min(machine) - BELOW_MACHINE)
         if searched:
             low, high = low - BEYOND, high + BEYOND
         if abs(self.tolerance - low) < TOLERANCE_NEAR:
@@ -493,7 +496,8 @@ class Picture:
             high += 1
             low = min(high - SCALE_LEAST, low)
         self.low, self.high = float(low), float(high)
-        self.top = self.high + (CROSSES_ABOVE * (high - low) if infinite else 0)
+        crosses = any(np.isposinf(most).any() for most in self._each("most"))
+        self.top = self.high + (CROSSES_ABOVE * (high - low) if crosses else 0)
 
     # ---- Words
 
@@ -608,8 +612,7 @@ class Picture:
 
     def _notes(self) -> Iterator[str]:
         """What is not seen, or not by itself."""
-        most = [self.spots[curve.kind].most[:, curve.y] for curve in self.curves]
-        bound = [self.spots[curve.kind].bound[:, curve.y] for curve in self.curves]
+        least, most, bound = map(self._each, ("least", "most", "bound"))
         if any(map(self.meets, range(self.shape[0]))):
             yield (f"Shaded: every {self.name(self.places.x)} evaluated in this range has a "
                    f"{ERRORS[self.main]} error within the tolerance.")
@@ -621,7 +624,6 @@ class Picture:
         yield from self._best_words()
         if any((is_bound & (log >= self.low)).any() for is_bound, log in zip(bound, most)):
             yield "Open triangles are upper bounds: the error is at most that."
-        least = [self.spots[curve.kind].least[:, curve.y] for curve in self.curves]
         if any((np.isneginf(low) & np.isfinite(log)).any() for low, log in zip(least, most)):
             yield "Thin dotted lines: the largest, where the smallest is 0."
         if any(np.isposinf(log).any() for log in most):
@@ -922,23 +924,19 @@ class _Page:
 
     def _interval(self, ax: Axes, panel: int, curve: Curve) -> None:
         """A line from Omega to Omega, with what is at its ends, and the best."""
-        picture, spots = self.picture, self.picture.spots[0]
+        picture, spots, at = self.picture, self.picture.spots[0], (panel, curve.y)
         edge = (picture.high - picture.low) * 0.02
-        shift = 0.7 * ((curve.y + 0.5) / len(picture.y) - 0.5)
-        for x, place in enumerate(self.scale.at + shift):
-            at = panel, curve.y, x
-            if not picture.taken[at]:
-                continue
-            if spots.none[at]:
-                ax.plot(place, picture.low + 2 * edge, **CROSS)
-                continue
-            ends = (picture.low + edge if spots.below[at] else spots.least[at],
-                    picture.high - edge if spots.above[at] else spots.most[at])
-            ax.plot((place, place), ends, color=curve.colour, lw=curve.width, zorder=2)
-            for end, goes_on, arrow in zip(ends, (spots.below[at], spots.above[at]), "v^"):
-                ax.plot(place, end, arrow if goes_on else "_", color=curve.colour,
-                        ms=7, mew=0 if goes_on else 1.6, zorder=3)
-            ax.plot(place, spots.median[at], "o", color=curve.colour, ms=7, zorder=3)
+        place = self.scale.at + 0.7 * ((curve.y + 0.5) / len(picture.y) - 0.5)
+        low = np.where(spots.below[at], picture.low + edge, spots.least[at])
+        high = np.where(spots.above[at], picture.high - edge, spots.most[at])
+        none = place[spots.none[at]]
+        ax.plot(none, np.full(len(none), picture.low + 2 * edge), **CROSS)
+        ax.vlines(place, low, high, color=curve.colour, lw=curve.width, capstyle="projecting")
+        style = {"color": curve.colour, "ls": "", "ms": 7, "zorder": 3}
+        for end, goes_on, arrow in ((low, spots.below[at], "v"), (high, spots.above[at], "^")):
+            ax.plot(place[goes_on], end[goes_on], marker=arrow, mew=0, **style)
+            ax.plot(place[~goes_on], end[~goes_on], marker="_", mew=1.6, **style)
+        ax.plot(place, spots.median[at], marker="o", **style)
 
 
 # ---- From tables to a figure ---------------------------------------------------------------------
