@@ -727,7 +727,7 @@ class Scale:
         else:
             ax.xaxis.set_major_locator(MaxNLocator(int(width / 34), integer=self.log,
                                                    steps=[1, 2, 5, 10]))
-            ax.xaxis.set_major_formatter(_power(10) if self.log else FuncFormatter(_plain))
+            ax.xaxis.set_major_formatter(_power(10) if self.log else "{x:g}")
         if self.dyadic:
             ax.xaxis.set_major_formatter(_power(2))
         if self.categories:
@@ -743,10 +743,6 @@ def _mark(axis: str, text: str) -> str:
 
 def _power(base: int) -> FuncFormatter:
     return FuncFormatter(lambda log10, _: f"${base}^{{{log10 / math.log10(base):.0f}}}$")
-
-
-def _plain(value: float, _: Any = None) -> str:
-    return f"{value:g}"
 
 
 class Law(NamedTuple):

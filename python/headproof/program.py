@@ -31,8 +31,6 @@ def _text(value: Any) -> str:
         return ",".join(_text(item) for item in value)
     if isinstance(value, (bool, np.bool_)):
         raise TypeError(f"{value}: expected a number or a word")
-    if isinstance(value, (int, np.integer)):
-        return str(int(value))
     if isinstance(value, (float, np.floating)):
         return repr(float(value))
     return str(value)

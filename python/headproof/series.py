@@ -94,7 +94,10 @@ class Rows:
         self.kinds = (f"{self.constant}_min", f"{self.constant}_proven") if self.searched else ERRORS
         self.axes = {axis.name: axis for axis in [*axes, Axis("layer")]}
         for table in tables:
-            self._check_columns(table)
+            for name in ("construction", "layer", f"construction_{norm}"):
+                if name not in table.columns and not self.searched:
+                    raise table.complain(-1, table.names[0], "expected a table of sweep, depth or "
+                                         f"min-omega, with the column {name}")
         if sum(table.rows for table in tables) == 0:
             raise tables[0].complain(-1, tables[0].names[0], "expected rows below the header")
         options = [_options(table, axes) for table in tables]
@@ -116,12 +119,6 @@ class Rows:
         self.bounds = np.concatenate([part[2] for part in parts], axis=1)
         self.silent = np.array([status in ("vacuous", "error") for table in tables
                                 for status in table["status"]], dtype=bool)
-
-    def _check_columns(self, table: Csv) -> None:
-        for name in ("construction", "layer", f"construction_{self.norm}"):
-            if name not in table.columns and not self.searched:
-                raise table.complain(-1, table.names[0], "expected a table of sweep, depth or "
-                                     f"min-omega, with the column {name}")
 
     def take_axis(self, name: str, cells: List[str], numbers: bool = True) -> None:
         """Its distinct values in order, and where each row's is; numbers: may they be that?"""

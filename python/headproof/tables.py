@@ -276,11 +276,9 @@ def _check_sizes(table: Table, source: str) -> None:
 def _column(name: str, cells: Sequence[str]) -> np.ndarray:
     column = np.empty(len(cells), dtype=object)
     try:
-        numbers = [] if name in WORDS else [decimal.Decimal(cell or "NaN") for cell in cells]
+        column[:] = [cell if name in WORDS else decimal.Decimal(cell or "NaN") for cell in cells]
     except decimal.InvalidOperation:  # seeds as 1:5, in a table of min-omega
-        numbers = []
-    shown: Sequence[Any] = numbers or cells
-    column[:] = list(shown)
+        column[:] = list(cells)
     return column
 
 
