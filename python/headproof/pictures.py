@@ -927,7 +927,7 @@ class _Page:
         high = np.where(spots.above[at], picture.high - edge, spots.most[at])
         none = place[spots.none[at]]
         ax.plot(none, np.full(len(none), picture.low + 2 * edge), **CROSS)
-        ax.vlines(place, low, high, color=curve.colour, lw=curve.width, capstyle="projecting")
+        ax.plot((place, place), (low, high), color=curve.colour, lw=curve.width, zorder=2)
         style = {"color": curve.colour, "ls": "", "ms": 7, "zorder": 3}
         for end, goes_on, arrow in ((low, spots.below[at], "v"), (high, spots.above[at], "^")):
             ax.plot(place[goes_on], end[goes_on], marker=arrow, mew=0, **style)
