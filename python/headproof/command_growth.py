@@ -12,12 +12,13 @@ stdout, without a header, and behind them "# " and the last words.
 from __future__ import annotations
 
 import dataclasses
+import io
 import math
 import os
 import shlex
 import subprocess
 import sys
-from typing import Dict, Iterator, List, Optional, Sequence, Set
+from typing import Dict, Iterator, List, Optional, Sequence
 
 import numpy as np
 
@@ -56,40 +57,36 @@ class Grid:
             self.points.append(point)
 
     def table(self, command: str, places: Sequence[int]) -> Csv:
-        """What `headproof COMMAND` writes of the points at these places, as it comes.  What the
-        program says goes where ours does; points that fail are rows like others."""
-        asks = {**os.environ, "HEADPROOF_ROWS": command}
-        with subprocess.Popen([os.environ["HEADPROOF"], *self.words], env=asks, text=True,
-                              stdin=subprocess.PIPE, stdout=subprocess.PIPE) as run:
-            assert run.stdin is not None and run.stdout is not None
-            with run.stdin as asked:
-                asked.write("".join(f"{place}\n" for place in places))
-            table = Csv("swept", run.stdout)
+        """What `headproof COMMAND` writes of the points at these places.  What the program
+        says goes where ours does; points that fail are rows like others."""
+        run = subprocess.run([os.environ["HEADPROOF"], *self.words], stdout=subprocess.PIPE, text=True,
+                             input="".join(f"{place}\n" for place in places), check=False,
+                             env={**os.environ, "HEADPROOF_ROWS": command})
         if run.returncode not in (0, 1):
             raise HeadproofError("", run.returncode)  # it has said why
-        return table
+        return Csv("swept", io.StringIO(run.stdout))
 
     def sweeps(self, most: Optional[int], axes: Sequence[Axis]) -> Iterator[Csv]:
         """Of all points; or of at most so many: the first seeds of each, then twice as many of
         those constructions that have a law that is not sure, and so on."""
         tables: List[Csv] = []
-        unsure: Set[str] = {point["--construction"] for point in self.points}
-        first, end = 0, SEEDS_FIRST
-        while most is None or self.evaluated < most:
+        unsure = {point["--construction"] for point in self.points}
+        first, end = 0, len(self.points) if most is None else SEEDS_FIRST
+        most = len(self.points) if most is None else most
+        while self.evaluated < most:
+            if tables:
+                data = Rows(tables, axes, "rel")
+                unsure = {series.value("construction") for series in _every(data, len(data.silent))
+                          if any(map(lawbook.unsure, _laws(series)))}
+                first, end = end, 2 * end
             asked = [place for place, (point, rank) in enumerate(zip(self.points, self.ranks))
-                     if most is None or (first <= rank < end and point["--construction"] in unsure)]
-            asked = asked[:most and most - self.evaluated]
+                     if first <= rank < end and point["--construction"] in unsure]
+            asked = asked[:most - self.evaluated]
             if not asked:
                 return
             self.evaluated += len(asked)
             tables.append(self.table("sweep", asked))
             yield tables[-1]
-            if most is None:
-                return
-            data = Rows(tables, axes, "rel")
-            unsure = {series.value("construction") for series in _every(data, len(data.silent))
-                      if any(map(lawbook.unsure, _laws(series)))}
-            first, end = end, 2 * end
 
     def searches(self) -> Iterator[Csv]:
         """One for each tolerance, of all but `masked`, which has no Omega."""

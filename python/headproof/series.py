@@ -123,16 +123,14 @@ class Rows:
     def take_axis(self, name: str, cells: List[str], numbers: bool = True) -> None:
         """Its distinct values in order, and where each row's is; numbers: may they be that?"""
         self.axes.setdefault(name, Axis(name))
-        came = {text: place for place, text in enumerate(dict.fromkeys(cells))}
-        filled = [text for text in came if text]
-        if numbers and all(map(NUMBER.fullmatch, filled)):
+        order = list(dict.fromkeys(cells))
+        if numbers and all(NUMBER.fullmatch(text) for text in order if text):
             self.numeric.add(name)
-        size = {text: float(text) if name in self.numeric else 0.0 for text in filled}
-        order = sorted(came, key=lambda text: size.get(text, -math.inf))
-        place = np.zeros(len(came), dtype=np.int64)
-        place[[came[text] for text in order]] = np.arange(len(came))
+        size = {text: float(text) if name in self.numeric else 0.0 for text in order if text}
+        order.sort(key=lambda text: size.get(text, -math.inf))
+        place = {text: place for place, text in enumerate(order)}
         self.texts[name] = order
-        self.values[name] = place[np.array([came[text] for text in cells], dtype=np.int64)]
+        self.values[name] = np.array([place[text] for text in cells], dtype=np.int64)
 
     def text(self, row: int, axis: str) -> str:
         """The value that a row has of an axis."""
