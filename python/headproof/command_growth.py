@@ -59,9 +59,9 @@ class Grid:
     def table(self, command: str, places: Sequence[int]) -> Csv:
         """What `headproof COMMAND` writes of the points at these places.  What the program
         says goes where ours does; points that fail are rows like others."""
-        run = subprocess.run([os.environ["HEADPROOF"], *self.words], stdout=subprocess.PIPE, text=True,
-                             input="".join(f"{place}\n" for place in places), check=False,
-                             env={**os.environ, "HEADPROOF_ROWS": command})
+        run = subprocess.run([os.environ["HEADPROOF"], *self.words], check=False, text=True,
+                             input="".join(f"{place}\n" for place in places),
+                             stdout=subprocess.PIPE, env={**os.environ, "HEADPROOF_ROWS": command})
         if run.returncode not in (0, 1):
             raise HeadproofError("", run.returncode)  # it has said why
         return Csv("swept", io.StringIO(run.stdout))
@@ -120,8 +120,8 @@ def _number(value: float) -> str:
 
 @dataclasses.dataclass
 class Place:
-    """A size that a law is held against: the row whose axes it has, what the law says there, and the
-    logarithm that was measured, nan where it was not, which may be a bound."""
+    """A size that a law is held against: the row whose axes it has, what the law says there, and
+    the logarithm that was measured, nan where it was not, which may be a bound."""
 
     x: Floats
     row: int
@@ -272,8 +272,8 @@ class Growth:
         """The last words, which the program says once it has all rows; the exit code."""
         if self.series == 0:
             raise Complaint(f"growth: expected at least two values of {', '.join(AXES[:-1])} or "
-                            f"{AXES[-1]} (three for a law) in rows that are otherwise equal but for "
-                            "seeds", *tables[:1])
+                            f"{AXES[-1]} (three for a law) in rows that are otherwise equal but "
+                            "for seeds", *tables[:1])
         flag = "predict" if self.check is None else "check"
         token = flags.get(flag)
         if token is not None and self.put + self.silent == 0:
@@ -284,8 +284,8 @@ class Growth:
                 f"outside their bands, {self.lawless} without a law, {self.silent} of rows that "
                 "say nothing (vacuous or error)")
         elif "quiet" not in flags:
-            print(f"# {self.series} series, {self.without} of them without a law; {evaluated} points "
-                "evaluated")
+            print(f"# {self.series} series, {self.without} of them without a law; {evaluated} "
+                  "points evaluated")
         return OUTSIDE if failed else 0
 
 

@@ -39,7 +39,8 @@ def run(words: List[str]) -> int:
     flags, files = flags_and_files(words)
     output = flags.get("output")
     if output is None:
-        raise Complaint("expected --output FILE.svg, .png or .pdf: pictures as text are gone", "plot")
+        raise Complaint("expected --output FILE.svg, .png or .pdf: pictures as text are gone",
+                        "plot")
     name, _, kind = output.rpartition(".")
     if kind not in KINDS or not name:
         why = "; gnuplot's scripts are gone, Python's headproof.plot restyles" * (kind == "gp")
@@ -58,7 +59,8 @@ def run(words: List[str]) -> int:
             raise Complaint("expected it with tables of sweeps", files[0], flag=flag)
     picture = picture_of(tables, wish, flags.get("norm"))
     if picture.is_point():
-        raise Complaint("expected rows of more than one point: of one there is no picture", files[0])
+        raise Complaint("expected rows of more than one point: of one there is no picture",
+                        files[0])
     write_whole(output, figure_of(picture).image(kind))
     print(f"picture: {shown(output)}")
     return 0

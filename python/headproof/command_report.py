@@ -175,8 +175,8 @@ class Subject:
         rows = self.csv.rows
         total, what = (len(self.points), "point") if self.points else (rows, "row")
         if not fails and self.judged and not self.proven:
-            return (f"no failure in {count(rows, 'row')}, but no sidecar with their digest says that "
-                    "they are as they were written")
+            return (f"no failure in {count(rows, 'row')}, but no sidecar with their digest says "
+                    "that they are as they were written")
         if not fails:
             rest = f", {rows - self.judged} without a tolerance" * (0 < self.judged < rows)
             return f"{words}: {count(total, what)}, {count(rows, 'row')}{rest}"
@@ -184,19 +184,21 @@ class Subject:
         reasons = [(self.csv["status"].count(status), {"none": found}.get(status, status))
                    for status in STATUSES]
         named = [f"{count(number, 'row')} {word}" for number, word in reasons if number and word]
-        return f"FAIL: {self.failed} of {count(total, what)}" + "; " * bool(named) + ", ".join(named)
+        said = "; " * bool(named) + ", ".join(named)
+        return f"FAIL: {self.failed} of {count(total, what)}{said}"
 
     def _check_verdict(self, fails: bool, words: str) -> str:
         if not fails and "cases" in self.check:  # of verify, min-omega
             return f"{words}: {count(len(self.check['cases']), 'case')}"
         if self.conclusion == "pass":
-            return "PASS: every row is " + ("as good as the baseline's" if self.check.get("baseline")
-                                            else "within its tolerance")
+            good = "as good as the baseline's" if self.check.get("baseline") else \
+                "within its tolerance"
+            return f"PASS: every row is {good}"
         if not fails:
             return words
         first = self.points[0] if self.points else {}
-        return (f"FAIL: {count(self.failed, 'row')}, {count(len(self.points), 'finding')}; the first: "
-                f"{(first.get('column') or '')[:40]} {(first.get('reason') or '')[:60]}")
+        return (f"FAIL: {count(self.failed, 'row')}, {count(len(self.points), 'finding')}; the "
+                f"first: {(first.get('column') or '')[:40]} {(first.get('reason') or '')[:60]}")
 
 
 # ---- A section -----------------------------------------------------------------------------------
@@ -262,7 +264,8 @@ def listing(subject: Subject) -> Iterator[str]:
     def cell(name: str, row: int) -> str:
         number = re.fullmatch(r"-?(0|[1-9]\d*)(\.\d+)?([eE][-+]?\d+)?", csv[name][row])
         kinds = " ".join(["n"] * bool(number) + ["fail"] * subject.row_fails(row))
-        return f"<td{f' class={chr(34)}{kinds}{chr(34)}' if kinds else ''}>{value(csv[name][row])}</td>"
+        kind = f' class="{kinds}"' if kinds else ""
+        return f"<td{kind}>{value(csv[name][row])}</td>"
 
     yield "<h3>Rows</h3>\n"
     body = [[cell(name, row) for name in names] for row in rows]

@@ -168,10 +168,11 @@ class Law:
     a power and an exponential both would do.  told [terms]: there are three sizes on the axis or
     more, so that it can be told what lies beyond.  ends: the same law through the larger half of
     the points alone; of a formula through all but the smallest size of each term, and its other
-    form.  farthest: how far the smallest seed is below its median, and the largest above it, anywhere;
-    seeds: of a point, at most.  residual = sqrt(sum of squares / freedom); misfit: the same of the residuals over what
-    their points may be off by; noise: of a new point, the residual or the standard error of a
-    median by its seeds, the larger.  other: the residual of the kind that was not chosen, or nan.
+    form.  farthest: how far the smallest seed is below its median, and the largest above it,
+    anywhere; seeds: of a point, at most.  residual = sqrt(sum of squares / freedom); misfit: the
+    same of the residuals over what their points may be off by; noise: of a new point, the residual
+    or the standard error of a median by its seeds, the larger.  other: the residual of the kind
+    that was not chosen, or nan.
     """
 
     def __init__(self, kind: str, why: str, points: Points) -> None:
@@ -397,7 +398,7 @@ THEORIES = (
     Theory("arm-left", (-2, -2), ("shrink", 1)),
     # 3: a score 2 Omega + z is rounded by ulp(2 Omega), which is of the order of Omega.
     Theory("arm-right", (1, 1)),
-    # 1: K pairs read a product out up to tau^(2K), and what a pattern is off by counts 1/tau times, ...
+    # 1: K pairs read a product out up to tau^(2K), what a pattern is off by counts 1/tau times, ...
     Theory("power", (2, 2), ("readout", 1), True, "tau", "approximation total observed"),
     # 2: ... as what the head leaks does.
     Theory("power", (-1, -1), arm=True, axes="tau", errors="construction rounding total observed"),

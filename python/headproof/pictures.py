@@ -403,7 +403,7 @@ class Picture:
     # ---- Curves
 
     def _family(self) -> bool:
-        """Has y so many values that their curves are a family in shades, of the main error alone?"""
+        """Has y so many values that their curves are a family in shades, of one error alone?"""
         usual = {"omega", "layer"} & {self.places.x, self.places.y}
         count = len(self.y)
         return not self.lines and (count > SERIES_MOST or (not usual and count >= FAMILY_LEAST))
@@ -429,8 +429,8 @@ class Picture:
             kind = ERRORS.index(error)
             if all_errors and not self.data.searched and self.has(kind):
                 for curve in values:
-                    yield Curve(kind, curve.y, "" if curve.y else label, colour or curve.colour, width,
-                                dash, "", 0)
+                    yield Curve(kind, curve.y, "" if curve.y else label,
+                                colour or curve.colour, width, dash, "", 0)
         yield from values
 
     def _values(self) -> List[Curve]:
@@ -479,9 +479,9 @@ class Picture:
         if not every and searched and self.has(0):
             every = [0.0]  # all are open
         if not every:
-            raise Complaint(f"expected a search that found {CONSTANTS[self.data.constant]}, in a row "
-                            "that is drawn" if searched else "expected a finite error above 0 in a "
-                            "row that is drawn", self.tables[0].path)
+            found = f"a search that found {CONSTANTS[self.data.constant]}, in" if searched else \
+                "a finite error above 0 in"
+            raise Complaint(f"expected {found} a row that is drawn", self.tables[0].path)
         low, high = min(every), max(every)
         if machine:
             low = max(low, min(machine) - BELOW_MACHINE)
@@ -527,7 +527,7 @@ class Picture:
 
     def title(self) -> str:
         """Of the picture."""
-        by = self.name(self.places.x) + (f" and {self.name(self.places.y)}" if self.places.y else "")
+        by = " and ".join(map(self.name, filter(None, [self.places.x, self.places.y])))
         if self.wish.title is not None:
             return shown(self.wish.title)
         if self.data.searched:
@@ -592,7 +592,8 @@ class Picture:
         most = self.spots[kind].most
         below, zeros = most[np.isfinite(most) & (most < self.low)], int(np.isneginf(most).sum())
         if len(below):
-            yield f"The {ERRORS[kind]} error falls below the picture, to 1e{math.floor(below.min())}."
+            least = math.floor(below.min())
+            yield f"The {ERRORS[kind]} error falls below the picture, to 1e{least}."
         if zeros:
             yield (f"The {ERRORS[kind]} error is 0, which is proven, in {zeros} "
                    f"place{'s' if zeros > 1 else ''}, and has no logarithm.")
@@ -632,8 +633,8 @@ class Picture:
     def _signs(self) -> Iterator[str]:
         """The signs at intervals, as far as they are there."""
         spots, constant = self.spots[0], self.data.constant
-        yield (f"From the smallest to the largest {constant} of an interval that meets the tolerance "
-               "wherever it was evaluated.")
+        yield (f"From the smallest to the largest {constant} of an interval that meets the "
+               "tolerance wherever it was evaluated.")
         signs = (("A disc: the smallest error.", np.isfinite(spots.median)),
                  ("An arrow: the interval goes on, as far as was tried or numbers reach.",
                   spots.below | spots.above),
@@ -701,7 +702,7 @@ class Scale:
         numbers = np.arange(len(words)) if apart else np.array([float(text) for text in picture.x])
         self.dyadic = not apart and all(word.startswith("2^") for word in words)
         steps = np.diff(numbers)
-        even = len(numbers) >= EVEN_LEAST and bool((np.abs(steps - steps[0]) < 1e-9 * steps[0]).all())
+        even = len(numbers) >= EVEN_LEAST and np.allclose(steps, steps[0], 1e-9, 0)
         self.log = self.dyadic or (
             not apart and not even and picture.places.x != "layer" and numbers[0] > 0 and
             math.log10(numbers[-1] / numbers[0]) >= LOG_LEAST)
@@ -778,7 +779,7 @@ class Drawn(Figure):  # type: ignore[misc]
 
 
 class _Page:
-    """The figure of a picture: panels, legend and words on a page whose words are known.  Pixels."""
+    """The figure of a picture: panels, legend and words on a page.  All is in pixels."""
 
     def __init__(self, picture: Picture, laws: Sequence[Law]) -> None:
         self.picture, wish = picture, picture.wish
@@ -882,8 +883,8 @@ class _Page:
         met = picture.meets(panel)
         if met is not None:
             wide = 0.4 if picture.categories else 0
-            ax.axvspan(self.scale.at[met[0]] - wide, self.scale.at[met[1]] + wide, color=SHADE, lw=0,
-                       zorder=0.5)
+            first, last = self.scale.at[list(met)]
+            ax.axvspan(first - wide, last + wide, color=SHADE, lw=0, zorder=0.5)
         if picture.has_tolerance():
             ax.axhline(picture.tolerance, zorder=1.8, **TOLERANCE)
         for curve in picture.curves:
@@ -952,12 +953,14 @@ def picture_of(tables: Sequence[Csv], wish: Wish, norm: Optional[str] = None,
     data = Rows(tables, axes_of(known.values()), norm)
     data.take_axis("file", [table.path for table in tables for _ in range(table.rows)], False)
     if wish.x is not None:
-        varying = {entry["name"]: axis for axis, entry in {**known, "layer": {"name": "layer"}}.items()
+        flags = {**{entry["name"]: axis for axis, entry in known.items()}, "layer": "layer"}
+        varying = {flag: axis for flag, axis in flags.items()
                    if len(set(data.texts[axis]) - {""}) > 1}
         if wish.x not in varying:
             near = difflib.get_close_matches(wish.x, varying, 1)
-            raise Complaint("expected an axis that varies in the table, one of " + ", ".join(varying)
-                            + (f" (did you mean {near[0]}?)" if near else ""), wish.x, flag="x")
+            meant = f" (did you mean {near[0]}?)" if near else ""
+            raise Complaint("expected an axis that varies in the table, one of "
+                            f"{', '.join(varying)}{meant}", wish.x, flag="x")
         wish = dataclasses.replace(wish, x=varying[wish.x])
     picture = Picture(data, tables, known, wish)
     wish.laws = wish.laws and not picture.categories and not data.searched

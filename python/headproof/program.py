@@ -47,13 +47,12 @@ def _flags(flags: Any) -> List[str]:
     return words
 
 
-def call(program: Optional[str], words: List[str],
-         folder: Optional[str] = None) -> "subprocess.CompletedProcess[str]":
+def call(program: Optional[str], words: List[str]) -> "subprocess.CompletedProcess[str]":
     """Runs it; what is refused or fails (any exit code but 0 and 1) raises HeadproofError."""
     name = program or os.environ.get("HEADPROOF") or "headproof"
     words = [os.path.abspath(name) if os.sep in name else name, *words]
     try:
-        run = subprocess.run(words, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, check=False,
+        run = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, check=False,
                              encoding="utf-8")
     except OSError as error:
         raise HeadproofError(f"{words[0]}: {error.strerror}: expected the program; make installs "

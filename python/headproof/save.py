@@ -220,8 +220,9 @@ def save(model: Any, path: Path, activation: Optional[str] = None,
     activation silu, relu, gelu or gelu_new; normalization none, layernorm (LN, or LNPre where it is
     folded into other weights) or rmsnorm (RMS, RMSPre), with eps and its place pre or post; scale 1
     or 1/sqrt(d_head); mask none or causal; positions learned or none; blocks sequential: what is
-    not given is taken from config (a file of JSON, an object or a dict; a Module's own else).  heads: where matrices hold them side by side, and no config says how many.
-    sides, with names: of square matrices, in-out (x W) or out-in (torch.nn.Linear).
+    not given is taken from config (a file of JSON, an object or a dict; a Module's own else).
+    heads: where matrices hold them side by side, and no config says how many.  sides, with names:
+    of square matrices, in-out (x W) or out-in (torch.nn.Linear).
     inputs: tokens [windows, n], which the Module itself answers; witness: (tokens, logits) in place
     of them, as the model answers: integers [windows, n], and numbers [windows, n or 1, classes], or
     without an unembedding the stream [windows, n or 1, D].  With either, what is left open and what

@@ -91,7 +91,8 @@ class Rows:
 
     def __init__(self, tables: Sequence[Csv], axes: Sequence[Axis], norm: str) -> None:
         self.constant, self.searched, self.norm = tables[0].constant, tables[0].searched, norm
-        self.kinds = (f"{self.constant}_min", f"{self.constant}_proven") if self.searched else ERRORS
+        found = (f"{self.constant}_min", f"{self.constant}_proven")
+        self.kinds = found if self.searched else ERRORS
         self.axes = {axis.name: axis for axis in [*axes, Axis("layer")]}
         for table in tables:
             for name in ("construction", "layer", f"construction_{norm}"):
@@ -295,8 +296,8 @@ def each(data: Rows, fitted: int, axis: str) -> Iterator[Series]:
     held = np.arange(len(data.silent)) >= fitted
     rows = rows[np.lexsort([key[rows] for key in reversed([*keys, held, *sizes])])]
     begins = [*_starts(rows, keys), len(rows)]
-    points = [_points(data, k, rows, [*keys, held, *sizes], axes) for k in range(len(data.kinds))]
     place = _starts(rows, [*keys, held, *sizes])
+    points = [_points(data, kind, rows, place, axes) for kind in range(len(data.kinds))]
     for begin, end in zip(begins, begins[1:]):
         own = rows[begin:end]
         count = int(np.count_nonzero(~held[own]))
@@ -338,12 +339,10 @@ def medians(values: Floats, starts: Ints, counts: Ints) -> Floats:
     return np.where(counts > 0, mean, np.inf)
 
 
-def _points(data: Rows, kind: int, rows: Ints, keys: Sequence[npt.NDArray[Any]],
-            axes: Sequence[str]) -> Points:
-    """The points of the rows, which are in the order of the keys, one where all are equal.
+def _points(data: Rows, kind: int, rows: Ints, starts: Ints, axes: Sequence[str]) -> Points:
+    """The points of the rows, one from each of the starts to the next.
 
     A 0 and a bound are below any value: where no bound is above the median, they cannot move it."""
-    starts = _starts(rows, keys)
     value, bound = data.logs[kind][rows], data.bounds[kind][rows]
     value = 10.0**value if data.searched else value
     says = ~np.isnan(value) & ~data.silent[rows]

@@ -123,6 +123,8 @@ def test_tables_are_shown():
             svg = headproof.plot(*given)._repr_svg_()
             named = "From a table." if len(given) == 1 else "From table 1, "
             assert named in svg and not re.search("/tmp[a-z0-9_]{8}/", svg), "no file of nobody's"
+        with pytest.raises(headproof.HeadproofError, match="expected an axis that varies"):
+            headproof.plot(table, x="depth")
         again = headproof.read_csv(path)
         assert all(list(map(str, again[name])) == list(map(str, table[name])) for name in table), \
             "a table that is written is the table"
