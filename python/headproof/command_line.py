@@ -55,7 +55,7 @@ def flags_and_files(words: Sequence[str]) -> Tuple[Dict[str, str], List[str]]:
     return flags, list(words[end + 1:])
 
 
-def write_whole(path: str, data: bytes, flag: str = "output") -> None:
+def write_whole(path: str, data: bytes) -> None:
     """Writes a file that appears complete or not at all: PATH.partial first, which is no one
     else's.  A link stays one; what is no regular file is written directly."""
     target = os.path.realpath(path) if os.path.exists(path) else path
@@ -69,7 +69,7 @@ def write_whole(path: str, data: bytes, flag: str = "output") -> None:
         if os.path.lexists(target) and not os.access(target, os.W_OK):  # nor leads a link nowhere
             reason = errno.EACCES if os.path.exists(target) else errno.ENOENT
             raise OSError(reason, os.strerror(reason))
-        _claim(partial, data, flag)
+        _claim(partial, data)
         try:
             with open(partial, "xb") as file:
                 file.write(data)
@@ -85,12 +85,12 @@ def write_whole(path: str, data: bytes, flag: str = "output") -> None:
             raise Complaint(f"cannot be written: {error.strerror}", file=f"headproof: {path}",
                             code=99) from error
         raise Complaint(f"expected a file that can be written ({error.strerror})", path,
-                        flag=flag) from error
+                        flag="output") from error
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, held)
 
 
-def _claim(partial: str, data: bytes, flag: str) -> None:
+def _claim(partial: str, data: bytes) -> None:
     """Removes what an interrupted run left, which begins as what is written now."""
     try:
         kind = os.lstat(partial).st_mode
@@ -102,7 +102,7 @@ def _claim(partial: str, data: bytes, flag: str) -> None:
             begin = file.read(64)
     if not begin or begin != data[:len(begin)] or os.stat(partial).st_nlink > 1:
         raise Complaint("expected nothing there (this run has not written it): move it, or choose "
-                        "another name for the output", partial, flag=flag)
+                        "another name for the output", partial, flag="output")
     os.unlink(partial)
 
 

@@ -281,24 +281,30 @@ def _stage_costs(kinds: Sequence[str], x: Floats, y: Floats, unit: float) -> Flo
     """[kind, i, j]: the cost of the points i to j as one stage; inf: they are none.
 
     The residuals' squares over unit^2, and COST_NUMBER for each number of the line and for where it
-    begins; and what the logarithm itself has lost, as one of 1e17 has no digits behind its point.
-    All runs of so many points are fitted at once, each about its means."""
+    begins.  Squares are added up point by point, for all kinds and beginnings i at once: one more
+    at lever du adds r^2 k/(k + 1) / (1 + k/(k + 1) du^2/suu), r being off the line of the k before
+    it, without cancellation; and what the logarithm itself has lost, as one of 1e17 has no digits
+    behind its point."""
     count, lost = len(y), (RESOLUTION * y) ** 2
     u = np.array([levers(kind, x).sum(axis=1) for kind in kinds])  # 0 of a floor
-    numbers = np.array([[2 if kind == "floor" else 3] for kind in kinds])
+    flat = np.array([[kind == "floor"] for kind in kinds])
     least, most = np.array(ARM_SLOPES).T[:, :, None]
-    costs = np.full((len(kinds), count, count), np.inf)
-    for points in range(POINTS_LEAST, count + 1):
-        first = np.arange(count - points + 1)
-        run = first[:, None] + np.arange(points)
-        du = u[:, run] - u[:, run].mean(axis=2, keepdims=True)
-        dy = y[run] - y[run].mean(axis=1, keepdims=True)
-        suu, suy = (du * du).sum(axis=2), (du * dy).sum(axis=2)
-        slope = np.divide(suy, suu, where=suu > 0, out=np.zeros(suu.shape))
-        squares = ((dy - slope[:, :, None] * du) ** 2 + lost[run]).sum(axis=2)
-        own = squares / unit**2 + COST_NUMBER * numbers
-        costs[:, first, first + points - 1] = np.where((slope >= least) & (slope <= most), own,
-                                                       np.inf)
+    costs, sums = np.full((len(kinds), count, count), np.inf), np.zeros((6, len(kinds), count))
+    for k in range(count):
+        u_mean, y_mean, suu, suy, squares, slope = sums[:, :, :count - k]
+        du, dy, share = u[:, k:] - u_mean, y[k:] - y_mean, k / (k + 1)
+        lever = np.divide(du * du, suu, out=np.zeros_like(du), where=suu > 0)
+        added = share * (dy - slope * du) ** 2 / (1 + share * lever)
+        squares += (added * flat if k < 2 else added) + lost[k:]  # a line goes through two
+        u_mean += du / (k + 1)
+        y_mean += dy / (k + 1)
+        suu += share * du * du
+        suy += share * du * dy
+        slope[:] = np.divide(suy, suu, out=np.zeros_like(du), where=suu > 0)
+        if k + 1 >= POINTS_LEAST:
+            first = np.arange(count - k)
+            own = squares / unit**2 + COST_NUMBER * np.where(flat, 2, 3)
+            costs[:, first, first + k] = np.where((slope >= least) & (slope <= most), own, np.inf)
     return costs
 
 
