@@ -34,7 +34,7 @@ static const struct {
 void witness_model_init(WitnessModel *model, const Point *point, const RunOptions *run)
 {
     const ModelFile *file = point->source->file;
-    *model = (WitnessModel){.point = *point, .tolerance = run->witness_tolerance};
+    *model = (WitnessModel){.point = *point, .tolerance = run->model.witness_tolerance};
     CaseSpec *spec = &model->point.spec;
     spec->n = file->witness.span;
     spec->dropout = spec->weight_noise = 0;

@@ -189,7 +189,7 @@ const FlagInfo flag_table[] = {
     {"witness", "FILE", "tokens and what the model itself answered: docs/models.md", NULL,
      FILE_NAME(model.witness), .about = ABOUT_FILE},
     {"witness-tolerance", "T", "the largest difference from a witness's logits that is accepted",
-     NULL, REAL(witness_tolerance), .about = ABOUT_FILE},
+     NULL, REAL(model.witness_tolerance), .about = ABOUT_FILE},
     {"tokens", "LISTS", "the tokens of each position, as 0:52/0:52/53; all: every tuple",
      "verify attribute ", TEXT(tokens), .about = ABOUT_INPUTS, .common = true},
     {"tokens-file", "FILE", "token ids with blanks or commas, an input a line", "verify ",

@@ -207,7 +207,7 @@ static int check_model_flags(const Grid *grid, const RunOptions *run)
                  {"position-embedding", model->positions != NULL},
                  {"blocks", model->blocks != NULL},
                  {"witness", model->witness != NULL},
-                 {"witness-tolerance", run->witness_tolerance > 0}};
+                 {"witness-tolerance", model->witness_tolerance > 0}};
     bool witnessed = false;
     for (size_t i = 0; i < grid->sources.count; i++) {
         witnessed = witnessed || grid->sources.items[i]->file->witness.tokens != NULL;

@@ -65,20 +65,19 @@ typedef struct RunOptions {
     size_t digits;           /* --digits: of every error in a table; 0: REF_DIGITS */
     const char *color;       /* --color: auto, always or never; NULL: auto */
     bool dry_run, quiet, verbose;
-    bool on_stdout;           /* -o -, or --format alone: stdout is the table, and no more */
-    bool resume;              /* --resume: go on with what an interrupted run left */
-    bool team;                /* the ranks of an MPI job share the points */
-    ModelFileFlags model;     /* --ignore-extra, --ignore-config, --position-embedding, --blocks,
+    bool on_stdout;       /* -o -, or --format alone: stdout is the table, and no more */
+    bool resume;          /* --resume: go on with what an interrupted run left */
+    bool team;            /* the ranks of an MPI job share the points */
+    ModelFileFlags model; /* --ignore-extra, --ignore-config, --position-embedding, --blocks,
                              --witness: what is said of weights files */
-    double input_norm;        /* --input-norm, of guarantees; 0: it was not given */
-    const char *over;         /* --over, of min-omega: omega or tau; NULL: omega */
-    bool every_input;         /* --every-input, of verify, min-omega and check */
-    double witness_tolerance; /* --witness-tolerance; 0: as witness.h has it */
-    bool measure;             /* --measure, of cost */
-    bool certify;             /* --certify: say how many cells are only bounds */
-    bool propagation;         /* --propagation, of sweep and depth: every point has it too */
-    bool expand;              /* --expand, of sweep and depth: see table/table.h */
-    bool file_only;           /* of sweep: says nothing of failures, and prints no summary */
+    double input_norm;    /* --input-norm, of guarantees; 0: it was not given */
+    const char *over;     /* --over, of min-omega: omega or tau; NULL: omega */
+    bool every_input;     /* --every-input, of verify, min-omega and check */
+    bool measure;         /* --measure, of cost */
+    bool certify;         /* --certify: say how many cells are only bounds */
+    bool propagation;     /* --propagation, of sweep and depth: every point has it too */
+    bool expand;          /* --expand, of sweep and depth: see table/table.h */
+    bool file_only;       /* of sweep: says nothing of failures, and prints no summary */
     CheckOptions check;
     GrowthOptions growth;
     PlotOptions plot;

@@ -124,9 +124,10 @@ typedef struct {
     size_t heads; /* of files that do not say how many their matrices have side by side; or 0 */
     const char *ignored; /* keys that are not to be read, "a,b"; or NULL */
     const char *positions,
-        *blocks;         /* "learned" or "none"; "sequential" or "parallel"; NULL: nothing
+        *blocks;              /* "learned" or "none"; "sequential" or "parallel"; NULL: nothing
                                        is said */
-    const char *witness; /* a file of a witness; or NULL */
+    const char *witness;      /* a file of a witness; or NULL */
+    double witness_tolerance; /* of its answers; 0: as witness.h has it */
     double room; /* bytes that may be used, where layers may be read when they are needed; 0: all of
                     them are read at once */
 } ModelFileFlags;

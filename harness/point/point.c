@@ -5,6 +5,7 @@
 
 #include "model_source.h"
 
+#include "../base/decimal.h"
 #include "../base/shown.h"
 
 #include <assert.h>
@@ -85,6 +86,11 @@ static void print_model_flags(FILE *file, const ModelFileFlags *flags)
             fprintf(file, " --%s ", said[i][0]);
             shown_write(file, SHOWN_SHELL, said[i][1]);
         }
+    }
+    if (flags->witness_tolerance > 0) {
+        char text[DECIMAL_TEXT];
+        decimal_print(text, flags->witness_tolerance);
+        fprintf(file, " --witness-tolerance %s", text);
     }
 }
 

@@ -41,6 +41,8 @@ LINES = [
     (f"{VERIFY} --witness-tolerance 1e300", 0,
      "from 1, activation silu from relu or gelu or gelu_new, mask causal from none, heads 4 from 2 "
      "or 8: logits off by 2.4e-05, allowed 1.0e+300"),
+    *((f"{command} --witness-tolerance 0.01 --dry-run", 0, " --witness-tolerance 0.01")
+      for command in (VERIFY, f"sweep --weights {MODADD} --n 3 --omega 20")),
     *((f"{VERIFY} --witness-tolerance '{wrong}'", 2, "--witness-tolerance: token ")
       for wrong in ("0", "-1", "nan", "")),
     *((f"{command.replace(' ', f' {MODADD} ', 1)} --witness-tolerance 1e-6", 2, ANOTHER)
