@@ -106,8 +106,9 @@ def test_searches_have_what_is_proven_beside_them(expect, shown, proven):
                   "--every-input")
     assert len(rows) == 3 and float(rows[1]["omega_proven"]) == largest
     assert all(float(row["omega_proven"]) > float(row["omega_min"]) for row in rows)
-    # --input-norm by itself says nothing.
-    assert search(f"{DRAWN} --tolerance 1e-9")[0]["omega_proven"] == ""
+    # --input-norm by itself would change nothing.
+    expect(2, f"min-omega {DRAWN} --tolerance 1e-9", "--input-norm: expected --every-input with it")
+    assert search(f"{DRAWN.partition(' --input-norm')[0]} --tolerance 1e-9")[0]["omega_proven"] == ""
     row, = search("--construction attention --n 3 --d 3 --d-head 2 --input-norm 1e300 --tolerance "
                   "1e-9 --every-input")
     assert row["omega_proven"] == "none"
