@@ -230,9 +230,9 @@ static FamilyWords llama_words[] = {{"mask", "causal"},
 
 /* ---- All of them ----------------------------------------------------------------------------- */
 
-#define PROGRAMS(type, program) .types = type, .programs = program "ForCausalLM " program "Model"
+#define PROGRAMS(type, program) .types = (type), .programs = program "ForCausalLM " program "Model"
 #define NEOX(type, program, key, words)                                                            \
-    PROGRAMS(type, program), .splits = true, .partial = key, .implied = words
+    PROGRAMS(type, program), .splits = true, .partial = (key), .implied = words
 #define LLAMA(type, program)                                                                       \
     PROGRAMS(type, program), .by_type = true, .shares = true, .windowed = true, .theta = 10000,    \
                              .implied = llama_words
