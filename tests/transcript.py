@@ -128,7 +128,7 @@ def differences(mark: str, old: dict[str, list[str]], new: dict[str, list[str]])
 
 
 def main() -> None:
-    if len(sys.argv) < 2:
+    if len(sys.argv) < 2 or not os.access(sys.argv[1], os.X_OK):
         sys.exit(__doc__)
     program, words, text = os.path.abspath(sys.argv[1]), sys.argv[2:], ""
     head = [line for line in PATH.read_text(encoding="utf-8").splitlines() if line.startswith("#")]

@@ -123,6 +123,18 @@ static void warn_of_absorbed(const Grid *grid)
     }
 }
 
+/* The norm is that of a table's columns, too. */
+static void say_idle(const Grid *grid, const CommandInfo *command)
+{
+    for (Axis axis = 0; axis < AXIS_COUNT; axis++) {
+        bool read = axis == AXIS_NORM && command_has(command, READS_TABLES);
+        if ((grid->idle & AXIS_BIT(axis)) != 0 && !read) {
+            fprintf(stderr, "headproof: --%s changes nothing: no point has what it sets\n",
+                    axis_info(axis)->name);
+        }
+    }
+}
+
 /* A command about a model begins with the model's own answers, and ends with what its figures are
  * under, unless it has said so beside its verdict. */
 static int run_witnessed(const CommandInfo *command, const Grid *grid, const RunOptions *run)
@@ -138,6 +150,9 @@ static int run_witnessed(const CommandInfo *command, const Grid *grid, const Run
     }
     if (first) {
         warn_of_absorbed(grid);
+    }
+    if (first && !run->quiet) {
+        say_idle(grid, command);
     }
     status = command->run(grid, run);
     bool said = command == commands_get(COMMAND_VERIFY) ||

@@ -233,6 +233,11 @@ static void note_listed(Grid *grid, const Line *line)
             listed = point_axis_tells(&grid->points[i], axis);
         }
         grid->listed |= listed ? AXIS_BIT(axis) : 0;
+        bool idle = line->flags.settings[axis].given;
+        for (size_t i = 0; i < grid->count && idle; i++) {
+            idle = !point_axis_matters(&grid->points[i], axis);
+        }
+        grid->idle |= idle ? AXIS_BIT(axis) : 0;
     }
 }
 

@@ -15,6 +15,7 @@ typedef struct Grid {
     char **section; /* [count], the case-file section of each; "": the command line alone */
     size_t count;
     uint64_t listed; /* the axes that were given, or that a point's key tells */
+    uint64_t idle;   /* those that flags give, and no point has */
     char **tables;   /* the operands, of which [table_count] are files of rows */
     size_t table_count;
     SourceList sources; /* the files that weights come from; points refer to them */
