@@ -15,7 +15,7 @@ import pytest
 import tables
 
 from conftest import PROGRAM
-from injected import Injected
+from injected import Injected, empty
 
 # Twelve points of three layers; and 92 of six.
 POINTS = "--construction silu,fused --n 4 --d 3 --depth 3 --omega 5,20 --seed 1:3"
@@ -338,19 +338,25 @@ def test_one_run_writes_a_file(expect, tmp_path):
     expect(2, f"{SWEEP} -o x.csv --resume", "a grid of 4554 points, this one has 12")
 
 
-def test_what_was_left_goes_with_its_partial(tmp_path):
-    """A run that drops what one before it left, and is stopped before its first point, leaves
-    nothing that the next one takes for another program's."""
-    before = os.listdir(tmp_path)
-    (tmp_path / "x.csv.partial").write_text('{"schema":')
-    for name in ("x.csv.new", "x.csv.json.new"):
-        (tmp_path / name).write_text("half a table")
-    line = "sweep --construction fused --n 200 --d 300 --arithmetic none --omega 900 -o x.csv -q"
-    with subprocess.Popen([PROGRAM, *line.split()], cwd=tmp_path) as started:
-        while (tmp_path / "x.csv.partial").stat().st_size < 100:
-            time.sleep(0.01)
-        started.send_signal(signal.SIGINT)
-    assert (started.returncode, os.listdir(tmp_path)) == (-signal.SIGINT, before)
+@pytest.mark.parametrize("line", [SWEEP, VERIFY.replace("small", "../small")])
+def test_what_was_left_goes_with_its_partial(tmp_path, line):
+    """A run that drops what one before it left, and is stopped at any call, leaves all of that as it
+    was, or a journal of its own with a point, or no journal and nothing that the next run takes for
+    another program's."""
+    left = {"x.csv.partial": b'{"schema":', "x.csv.new": b"half a table", "x.csv.json.new": b"half"}
+    with Injected(tmp_path, f"{line} -o x.csv") as program:
+        call, code, seen = 0, -signal.SIGINT, set()
+        while code != 0:
+            call += 1
+            empty(program.out)
+            for name, data in left.items():
+                (program.out / name).write_bytes(data)
+            code = program.run(f"end:{call}:{int(signal.SIGINT)}")
+            files = {path.name: path.read_bytes() for path in program.out.iterdir()}
+            kept = files == left or "x.csv.partial" in files and points(files["x.csv.partial"])
+            assert kept or set(files) in (set(), {"x.csv", "x.csv.json"}), (call, set(files))
+            seen.add(frozenset(files))
+    assert len(seen) > 2 and call > 15
 
 
 @pytest.mark.parametrize("damage, flags", [
