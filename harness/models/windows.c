@@ -4,6 +4,7 @@
 #include "inputs.h"
 
 #include "../../memory/need.h"
+#include "../base/csv_read.h"
 #include "../base/message.h"
 #include "../base/shown.h"
 #include "../base/text_stream.h"
@@ -89,6 +90,7 @@ static int read_sequences(Cut *cut)
         complain_of(path, NULL, NULL, "cannot be read: %s", strerror(reason));
         return file_fault(reason);
     }
+    size = csv_plain(bytes, size);
     size_t lines = text_lines(bytes, size) + 1;
     cut->tokens = need_zeros(size + 1, sizeof *cut->tokens);
     cut->start = need_zeros(lines + 1, sizeof *cut->start);

@@ -166,7 +166,7 @@ def test_wrong(refused, tmp_path, ids, flags, words):
 
 
 def test_ids_are_tuples(table, tmp_path):
-    """However lines of them are written."""
-    (tmp_path / "ids").write_text("0, 1,53\r\n0\t27 53\n\n26 1 53 \n26,27, 53", newline="")
+    """However lines of them are written, by an editor that begins with a byte order mark, too."""
+    (tmp_path / "ids").write_bytes(b"\xef\xbb\xbf0, 1,53\r\n0\t27 53\n\n26 1 53 \n26,27, 53")
     line = f"verify {MODADD} --omega 9"
     assert table(f"{line} --tokens-file ids") == table(f"{line} --tokens 0,26/1,27/53")
