@@ -38,12 +38,16 @@ typedef struct {
  * the room holds numbers that nobody reads. */
 static void read_tile(Tile *tile, const RefUnembedding *unembedding)
 {
-    const bool copied =
-        unembedding->by_class || tile->format != FORMAT_F64 || tile->last - tile->first < TILE;
-    for (size_t k = tile->first; copied && k < tile->last; k++) {
-        for (size_t c = 0; c < unembedding->d; c++) {
-            tile->room[c * TILE + k - tile->first] =
-                format_nearest(tile->format, *ref_unembedding_at(unembedding, c, k));
+    const bool by_class = unembedding->by_class;
+    const size_t d = unembedding->d, count = tile->last - tile->first;
+    const bool copied = by_class || tile->format != FORMAT_F64 || count < TILE;
+    /* The unembedding is read as it lies. */
+    const size_t outer = by_class ? count : d, inner = by_class ? d : count;
+    for (size_t i = 0; copied && i < outer; i++) {
+        for (size_t j = 0; j < inner; j++) {
+            size_t c = by_class ? j : i, k = by_class ? i : j;
+            tile->room[c * TILE + k] =
+                format_nearest(tile->format, *ref_unembedding_at(unembedding, c, tile->first + k));
         }
     }
     tile->ld = copied ? TILE : unembedding->classes;
@@ -61,8 +65,11 @@ static void sum_columns(double sum[BESIDE], const double *y, size_t d, const Til
         for (size_t k = 0; k < BESIDE; k++) {
             sum[k] += y[c] * w[k];
         }
-        for (size_t k = 0; tile->format != FORMAT_F64 && k < BESIDE; k++) {
-            sum[k] = (float)sum[k];
+        if (tile->format != FORMAT_F64) {
+#pragma omp simd
+            for (size_t k = 0; k < BESIDE; k++) {
+                sum[k] = (float)sum[k];
+            }
         }
     }
 }
